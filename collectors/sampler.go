@@ -1,0 +1,270 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// MinInterval is the shortest beat.
+const MinInterval = 100 * time.Millisecond
+
+// Config is what a [Sampler] needs.
+type Config struct {
+	Root     Root
+	Sources  []Source
+	Sink     Sink
+	Interval time.Duration    // at least MinInterval
+	Now      func() time.Time // the clock; time.Now on a live host
+	// AfterBeat runs after each beat has been handed to the sink, for instance
+	// to step the rules. It shares the beat's time budget. May be nil.
+	AfterBeat func(context.Context, time.Time)
+}
+
+// Sampler asks every source once a beat. A source that does not answer within
+// half an interval is skipped and named until it does; the others keep their
+// beat.
+type Sampler struct {
+	cfg      Config
+	workers  []*worker
+	batch    []model.Sample
+	late     *model.Series
+	duration []*model.Series
+	skipped  *model.Series
+	lost     float64
+}
+
+// worker runs one source. While a collection is under way, only its goroutine
+// touches out; the sampler learns of the end through done.
+type worker struct {
+	source Source
+	out    *Out
+	ask    chan time.Time
+	done   chan outcome
+	since  time.Time // of the collection under way, zero if idle
+	state  model.Coverage
+	ended  bool // its series have been ended while it hangs
+}
+
+type outcome struct {
+	err  error
+	took time.Duration
+}
+
+// New makes a sampler. It reads nothing yet.
+func New(cfg Config) (*Sampler, error) {
+	if cfg.Interval < MinInterval {
+		return nil, fmt.Errorf("interval %v: want at least %v", cfg.Interval, MinInterval)
+	}
+	s := &Sampler{
+		cfg:     cfg,
+		late:    model.NewSeries("stallmark_sampler_lateness_seconds"),
+		skipped: model.NewSeries("stallmark_sampler_beats_lost_total"),
+	}
+	for _, src := range cfg.Sources {
+		s.workers = append(s.workers, &worker{
+			source: src,
+			out:    NewOut(src.Name()),
+			ask:    make(chan time.Time),
+			done:   make(chan outcome, 1),
+		})
+		s.duration = append(s.duration, model.NewSeries("stallmark_source_duration_seconds", "source", src.Name()))
+	}
+	return s, nil
+}
+
+// SetRoot changes the root between beats, for replay, where every tick is a
+// tree of its own.
+func (s *Sampler) SetRoot(r Root) { s.cfg.Root = r }
+
+// Run samples until ctx ends. Beats fall on multiples of the interval on the
+// wall clock; one that has been missed is counted, not made up for.
+func (s *Sampler) Run(ctx context.Context) error {
+	for _, w := range s.workers {
+		go s.work(ctx, w)
+	}
+	next := s.cfg.Now().Truncate(s.cfg.Interval).Add(s.cfg.Interval)
+	timer := time.NewTimer(next.Sub(s.cfg.Now()))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+		at := s.cfg.Now()
+		s.beat(ctx, at, at.Sub(next))
+		next = s.nextBeat(next)
+		timer.Reset(next.Sub(s.cfg.Now()))
+	}
+}
+
+// nextBeat is the first multiple of the interval after now. It follows the
+// wall clock when that jumps, and counts the beats that were lost.
+func (s *Sampler) nextBeat(last time.Time) time.Time {
+	now := s.cfg.Now()
+	next := now.Truncate(s.cfg.Interval).Add(s.cfg.Interval)
+	if gap := next.Sub(last); gap > s.cfg.Interval {
+		s.lost += float64(gap/s.cfg.Interval) - 1
+	}
+	return next
+}
+
+// work is the goroutine of one source.
+func (s *Sampler) work(ctx context.Context, w *worker) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case at := <-w.ask:
+			start := s.cfg.Now()
+			w.out.Reset(at)
+			err := w.source.Collect(s.cfg.Root, w.out)
+			w.done <- outcome{err, s.cfg.Now().Sub(start)}
+		}
+	}
+}
+
+// beat asks all idle sources, waits for them at most half an interval, and
+// hands over what they gave.
+func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
+	s.batch = append(
+		s.batch[:0],
+		model.Sample{Series: s.late, Value: max(late, 0).Seconds()},
+		model.Sample{Series: s.skipped, Value: s.lost},
+	)
+	for _, w := range s.workers {
+		s.drainLate(w)
+		if w.since.IsZero() {
+			w.since = at
+			select {
+			case w.ask <- at:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+	deadline := time.NewTimer(s.cfg.Interval / 2)
+	defer deadline.Stop()
+	expired := false
+	for i, w := range s.workers {
+		if w.since != at {
+			s.hanging(w, at)
+			continue
+		}
+		if !expired {
+			select {
+			case o := <-w.done:
+				s.accept(i, w, at, o)
+				continue
+			case <-deadline.C:
+				expired = true
+			}
+		}
+		select {
+		case o := <-w.done:
+			s.accept(i, w, at, o)
+		default:
+			s.hanging(w, at)
+		}
+	}
+	s.flush(ctx, at)
+}
+
+// Collect does one beat at a given time without goroutines or deadlines: for
+// replay, where the clock is the recording's.
+func (s *Sampler) Collect(ctx context.Context, at time.Time) {
+	s.batch = s.batch[:0]
+	for i, w := range s.workers {
+		w.out.Reset(at)
+		err := w.source.Collect(s.cfg.Root, w.out)
+		s.accept(i, w, at, outcome{err: err})
+	}
+	s.flush(ctx, at)
+}
+
+// drainLate frees a source whose answer came after its beat. The readings are
+// dropped: their time has passed.
+func (s *Sampler) drainLate(w *worker) {
+	if w.since.IsZero() {
+		return
+	}
+	select {
+	case <-w.done:
+		w.since = time.Time{}
+	default:
+	}
+}
+
+// accept takes over the readings of a source that answered in time.
+func (s *Sampler) accept(i int, w *worker, at time.Time, o outcome) {
+	w.since, w.ended = time.Time{}, false
+	w.out.EndMissing()
+	s.batch = append(s.batch, w.out.Samples()...)
+	s.batch = append(s.batch, model.Sample{Series: s.duration[i], Value: o.took.Seconds()})
+	for _, f := range w.out.Facts() {
+		s.cfg.Sink.Fact(f)
+	}
+	for _, e := range w.out.Events() {
+		s.cfg.Sink.Event(e)
+	}
+	s.note(w, at, coverageOf(o.err))
+}
+
+// hanging ends the series of a source that does not answer and says so.
+func (s *Sampler) hanging(w *worker, at time.Time) {
+	if !w.ended {
+		w.ended = true
+		for _, series := range w.out.before {
+			s.batch = append(s.batch, model.Sample{Series: series, Value: model.Stale()})
+		}
+	}
+	s.note(w, at, model.Coverage{
+		State:  model.SourceFailed,
+		Detail: fmt.Sprintf("no answer since %s", w.since.UTC().Format("15:04:05.000")),
+		Mend:   "the read hangs in the kernel: see which task or device it waits for",
+	})
+}
+
+// coverageOf turns the error of a collection into a state.
+func coverageOf(err error) model.Coverage {
+	if err == nil {
+		return model.Coverage{State: model.SourceOK}
+	}
+	if gap, ok := errors.AsType[*Gap](err); ok {
+		return model.Coverage{State: gap.State, Detail: gap.Detail, Mend: gap.Mend}
+	}
+	return model.Coverage{State: model.SourceFailed, Detail: err.Error()}
+}
+
+// note tells the sink about a source whose state or detail has changed.
+func (s *Sampler) note(w *worker, at time.Time, c model.Coverage) {
+	c.Source, c.Provides, c.Since = w.source.Name(), w.source.Provides(), w.state.Since
+	changed := c.State != w.state.State
+	if !changed && c.Detail == w.state.Detail && c.Mend == w.state.Mend {
+		return
+	}
+	first := w.state.State == ""
+	if changed {
+		c.Since = at
+	}
+	w.state = c
+	s.cfg.Sink.Coverage([]model.Coverage{c})
+	if changed && !first {
+		s.cfg.Sink.Event(model.Event{
+			From: at, To: at, Kind: model.EventSource, Source: c.Source,
+			Text: fmt.Sprintf("%s is %s: %s", c.Source, c.State, c.Detail),
+		})
+	}
+}
+
+// flush hands the beat to the sink and steps what follows it.
+func (s *Sampler) flush(ctx context.Context, at time.Time) {
+	s.cfg.Sink.Append(model.Batch{At: at.UnixMilli(), Samples: s.batch})
+	if s.cfg.AfterBeat != nil {
+		s.cfg.AfterBeat(ctx, at)
+	}
+}
