@@ -1,0 +1,49 @@
+# Stallmark. `make run` shows this host in a browser, `make test` passes every test; both install what they need.
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+DATA     ?= .build/data
+LISTEN   ?= 127.0.0.1:8411
+GOFILES   = $(shell git ls-files '*.go' ':!:*_templ.go')
+
+.PHONY: run test build bench lint generate setup-test clean
+
+## run: build and serve this host on http://$(LISTEN), data in $(DATA)
+run: bin/stallmark
+	./bin/stallmark serve --listen $(LISTEN) --data $(DATA)
+
+bin/stallmark: FORCE
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/stallmark
+
+## build: static binaries for amd64 and arm64 in bin/
+build:
+	for arch in amd64 arm64; do \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/stallmark-linux-$$arch ./cmd/stallmark || exit 1; \
+	done
+
+## test: every test, with the race detector and a real browser
+test: setup-test
+	STALLMARK_BROWSER=1 CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+
+# The race detector needs a C compiler, the browser test needs Chromium.
+setup-test:
+	@.ci/need cc gcc libc6-dev
+	@.ci/need chromium chromium
+
+## bench: the figures of ARCHITECTURE.md
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+## lint: formatting, vet, staticcheck, stale generated files, untidy go.mod, known vulnerabilities
+lint:
+	@.ci/lint $(GOFILES)
+
+## generate: the templ components
+generate:
+	$(GO) tool templ generate -path web
+
+clean:
+	rm -rf bin .build
+
+FORCE:
