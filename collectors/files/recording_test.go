@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -305,3 +306,44 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func FuzzTick(f *testing.F) {
+	f.Add("000001/.dirs", `{"proc":["1","../x"]}`)
+	f.Add("000001/.errors", `{"proc/a":"EACCES"}`)
+	f.Add("000001/facts.json", `{"a":"b"}`)
+	f.Add("000001/at", "2026-03-01T03:12:01Z")
+	f.Add("meta.json", goodMeta)
+	f.Add("x/000000/meta", "real_ns 1796082653358571429")
+	f.Fuzz(func(t *testing.T, name, body string) {
+		src := &listEntries{{name: "000000/at", data: []byte("2026-03-01T03:12:00Z")}, {name: name, data: []byte(body)}}
+		rec, err := start(src, DefaultLimits())
+		if err != nil {
+			return
+		}
+		for tick, err := range rec.Ticks() {
+			if err != nil {
+				return
+			}
+			for _, dir := range []string{"proc", "sys", "."} {
+				list, _ := tick.Root.ReadDir(dir)
+				for _, child := range list {
+					_, _ = tick.Root.Read(dir+"/"+child, nil)
+				}
+			}
+		}
+	})
+}
+
+// listEntries are entries from a list.
+type listEntries []entry
+
+func (l *listEntries) next() (entry, error) {
+	if len(*l) == 0 {
+		return entry{}, io.EOF
+	}
+	e := (*l)[0]
+	*l = (*l)[1:]
+	return e, nil
+}
+
+func (l *listEntries) Close() error { return nil }

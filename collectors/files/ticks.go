@@ -183,7 +183,7 @@ func (d *draft) addErrors(data []byte) error {
 		if !ok {
 			return fmt.Errorf("%s: unknown error %q", name, errno)
 		}
-		d.tree.flat.Errs[name] = e
+		d.tree.errs[name] = e
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type tree struct {
 	at    time.Time
 	flat  collectors.MapRoot
 	dirs  map[string][]string // listings as recorded
+	errs  map[string]error    // reads that failed
 	slow  map[string]aged     // slow files of earlier ticks
 	procs map[string]bool     // folders of processes that this tick has files of
 }
@@ -37,9 +38,9 @@ func newTree() *tree {
 		flat: collectors.MapRoot{
 			Files: map[string][]byte{},
 			Links: map[string]string{},
-			Errs:  map[string]error{},
 		},
 		dirs:  map[string][]string{},
+		errs:  map[string]error{},
 		procs: map[string]bool{},
 	}
 }
@@ -57,7 +58,7 @@ func (t *tree) Read(name string, buf []byte) ([]byte, error) {
 	if data, ok := t.flat.Files[name]; ok {
 		return append(buf[:0], data...), nil
 	}
-	if err, ok := t.flat.Errs[name]; ok {
+	if err, ok := t.errs[name]; ok {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	if data, ok := t.earlier(name); ok {
@@ -83,7 +84,7 @@ func (t *tree) ReadDir(name string) ([]string, error) {
 	if list, ok := t.dirs[name]; ok {
 		return slices.Clone(list), nil
 	}
-	if err, ok := t.flat.Errs[name]; ok {
+	if err, ok := t.errs[name]; ok {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return t.flat.ReadDir(name)
@@ -94,7 +95,7 @@ func (t *tree) ReadLink(name string) (string, error) {
 	if target, ok := t.flat.Links[name]; ok {
 		return target, nil
 	}
-	if err, ok := t.flat.Errs[name]; ok {
+	if err, ok := t.errs[name]; ok {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
 	}
 	return t.flat.ReadLink(name)

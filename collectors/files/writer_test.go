@@ -156,7 +156,7 @@ func TestRecordingKeepsErrorsListsAndLinks(t *testing.T) {
 		}
 	}
 	list, err := tick.Root.ReadDir("proc")
-	if err != nil || strings.Join(list, " ") != "42 sys vmstat" {
+	if err != nil || strings.Join(list, " ") != "42 pressure sys vmstat" {
 		t.Errorf("proc = %q, %v", list, err)
 	}
 	if target, err := tick.Root.ReadLink("proc/42/exe"); err != nil || target != "/usr/bin/java" {
