@@ -1,0 +1,62 @@
+package storage
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// findingSet holds findings by ID.
+type findingSet struct {
+	mu   sync.RWMutex
+	byID map[string]model.Finding
+}
+
+// put adds or replaces a finding.
+func (s *findingSet) put(f model.Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byID == nil {
+		s.byID = map[string]model.Finding{}
+	}
+	s.byID[f.ID] = f
+}
+
+// get finds by ID.
+func (s *findingSet) get(id string) (model.Finding, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f, ok := s.byID[id]
+	return f, ok
+}
+
+// in lists the findings that overlap [from, to], by their start and then ID.
+func (s *findingSet) in(from, to time.Time) []model.Finding {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []model.Finding
+	for _, f := range s.byID {
+		if overlaps(f, from, to) {
+			out = append(out, f)
+		}
+	}
+	sortFindings(out)
+	return out
+}
+
+// overlaps reports whether the finding was there in [from, to].
+func overlaps(f model.Finding, from, to time.Time) bool {
+	return !f.Started.After(to) && (f.Ended == nil || !f.Ended.Before(from))
+}
+
+func sortFindings(fs []model.Finding) {
+	slices.SortFunc(fs, func(a, b model.Finding) int {
+		if c := a.Started.Compare(b.Started); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+}

@@ -1,0 +1,303 @@
+package storage
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"stallmark/storage/model"
+)
+
+const (
+	spanMillis = 60_000 // length of a span, and of a block; aligned to the minute
+	maxRows    = 1 << 16
+)
+
+// spanStart is the start of the span that t falls in.
+func spanStart(t int64) int64 {
+	start := t - t%spanMillis
+	if start > t {
+		start -= spanMillis
+	}
+	return start
+}
+
+// head holds the newest samples in memory, span by span: one time column for
+// all series and one value column for each. The lock is held for tens of
+// microseconds: readers take slices out of the columns and read them outside.
+type head struct {
+	rows int // expected in a span
+
+	mu     sync.RWMutex
+	spans  []*span // oldest first
+	byKey  map[string]*entry
+	byPtr  map[*model.Series]*entry
+	byName map[string][]*entry
+	order  []slot // of the previous beat: the next one is nearly always the same
+	seq    uint64 // of the next row
+	bytes  int64  // of all columns
+	key    []byte // scratch
+}
+
+// span is one minute of beats.
+type span struct {
+	start   int64  // milliseconds
+	first   uint64 // sequence number of the first row
+	fresh   bool   // does not continue what was before: the recorder began, or the clock went back
+	times   []int64
+	columns []*column
+	bytes   int64
+	slab    slab
+}
+
+// column is the values of one series in one span, as in [part].
+type column struct {
+	span  *span
+	entry *entry
+	rows  []uint16
+	vals  []float64
+}
+
+// entry is one series of the head.
+type entry struct {
+	key     string
+	labels  labels.Labels
+	columns []*column // oldest first
+}
+
+type slot struct {
+	series *model.Series
+	entry  *entry
+}
+
+// newHead makes a head that expects a beat each interval.
+func newHead(interval time.Duration) *head {
+	if interval <= 0 {
+		interval = time.Second
+	}
+	rows := int(spanMillis/max(interval.Milliseconds(), 1)) + 2
+	return &head{
+		rows:   min(rows, maxRows),
+		byKey:  map[string]*entry{},
+		byPtr:  map[*model.Series]*entry{},
+		byName: map[string][]*entry{},
+	}
+}
+
+// last is the time of the newest row. The lock must be held.
+func (h *head) last() (int64, bool) {
+	if len(h.spans) == 0 {
+		return 0, false
+	}
+	times := h.spans[len(h.spans)-1].times
+	return times[len(times)-1], true
+}
+
+// taken says what became of a beat.
+type taken int
+
+const (
+	beatTaken   taken = iota
+	beatRefused       // not newer than the one before
+	beatStepped       // taken, after the clock went back
+)
+
+// stepBack is by how much the clock must go back to be believed. Less is
+// waited out: the beats in between are lost.
+const stepBack = 5_000
+
+// append adds one beat.
+func (h *head) append(b model.Batch) taken {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	did := beatTaken
+	if last, ok := h.last(); ok && b.At <= last {
+		if last-b.At < stepBack {
+			return beatRefused
+		}
+		h.cut(b.At)
+		did = beatStepped
+	}
+	s := h.spanFor(b.At, did == beatStepped)
+	if len(s.times) >= maxRows {
+		return beatRefused
+	}
+	row := uint16(len(s.times))
+	s.times = append(s.times, b.At)
+	for i := range b.Samples {
+		h.put(s, row, i, &b.Samples[i])
+	}
+	h.order = h.order[:len(b.Samples)]
+	grown := 8 + int64(len(b.Samples))*sampleBytes
+	s.bytes += grown
+	h.bytes += grown
+	h.seq++
+	return did
+}
+
+// sampleBytes is what a sample takes in a column.
+const sampleBytes = 8 + 2
+
+// put appends sample i of a beat to its column.
+func (h *head) put(s *span, row uint16, i int, sample *model.Sample) {
+	if i >= len(h.order) {
+		h.order = append(h.order, slot{})
+	}
+	at := &h.order[i]
+	if at.series != sample.Series {
+		*at = slot{sample.Series, h.entryOf(sample.Series)}
+	}
+	c := h.columnOf(at.entry, s)
+	if n := len(c.rows); n > 0 && c.rows[n-1] == row {
+		c.vals[n-1] = sample.Value // twice in one beat: the last one counts
+		return
+	}
+	c.rows = append(c.rows, row)
+	c.vals = append(c.vals, sample.Value)
+}
+
+// entryOf finds the entry of a series by pointer, then by key, or makes it.
+func (h *head) entryOf(s *model.Series) *entry {
+	if e := h.byPtr[s]; e != nil {
+		return e
+	}
+	h.key = appendKey(h.key[:0], s)
+	e := h.byKey[string(h.key)]
+	if e == nil {
+		e = h.addEntry(string(h.key))
+	}
+	h.byPtr[s] = e
+	return e
+}
+
+// addEntry makes the entry of a new series.
+func (h *head) addEntry(key string) *entry {
+	lbls, _ := keyLabels(key) // of our own making: it is well formed
+	e := &entry{key: key, labels: lbls}
+	h.byKey[key] = e
+	name := lbls.Get(labels.MetricName)
+	h.byName[name] = append(h.byName[name], e)
+	return e
+}
+
+// columnOf is the series' column in the span, made if need be.
+func (h *head) columnOf(e *entry, s *span) *column {
+	if n := len(e.columns); n > 0 && e.columns[n-1].span == s {
+		return e.columns[n-1]
+	}
+	c := s.slab.column(h.rows)
+	c.span, c.entry = s, e
+	e.columns = append(e.columns, c)
+	s.columns = append(s.columns, c)
+	return c
+}
+
+// spanFor is the span of time t: the last one, or a new one.
+func (h *head) spanFor(t int64, fresh bool) *span {
+	start, width := spanStart(t), 64
+	if n := len(h.spans); n > 0 {
+		s := h.spans[n-1]
+		if s.start == start && !fresh {
+			return s
+		}
+		width = len(s.columns) + 8
+	} else {
+		fresh = true
+	}
+	s := &span{
+		start: start, first: h.seq, fresh: fresh,
+		times:   make([]int64, 0, h.rows),
+		columns: make([]*column, 0, width),
+		slab:    newSlab(width, h.rows),
+	}
+	h.spans = append(h.spans, s)
+	return s
+}
+
+// cut forgets everything at or after t: the clock has gone back to t, and what
+// was recorded as later is about to be recorded again.
+func (h *head) cut(t int64) {
+	for len(h.spans) > 0 {
+		s := h.spans[len(h.spans)-1]
+		if s.start+spanMillis <= t {
+			return
+		}
+		if s.times[0] < t {
+			h.cutSpan(s, t)
+			return
+		}
+		h.dropColumns(s)
+		h.spans = h.spans[:len(h.spans)-1]
+	}
+}
+
+// cutSpan shortens the span's columns to before t. Readers may hold the old
+// slices, so the columns are copied and not written over.
+func (h *head) cutSpan(s *span, t int64) {
+	rows, _ := slices.BinarySearch(s.times, t)
+	s.times = slices.Clone(s.times[:rows])
+	for _, c := range s.columns {
+		n, _ := slices.BinarySearch(c.rows, uint16(rows))
+		c.rows, c.vals = slices.Clone(c.rows[:n]), slices.Clone(c.vals[:n])
+	}
+}
+
+// drop forgets the oldest spans while the test says so.
+func (h *head) drop(old func(*span) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for n < len(h.spans) && old(h.spans[n]) {
+		h.dropColumns(h.spans[n])
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	h.spans = slices.Delete(h.spans, 0, n)
+	h.forgetEntries()
+}
+
+// dropColumns takes the span's columns from their series.
+func (h *head) dropColumns(s *span) {
+	for _, c := range s.columns {
+		e := c.entry
+		e.columns = slices.DeleteFunc(e.columns, func(o *column) bool { return o == c })
+	}
+	h.bytes -= s.bytes
+}
+
+// forgetEntries drops the series that have no samples left, and pointers to
+// series beyond what a well-behaved source needs.
+func (h *head) forgetEntries() {
+	gone := func(e *entry) bool { return len(e.columns) == 0 }
+	removed := false
+	for key, e := range h.byKey {
+		if gone(e) {
+			delete(h.byKey, key)
+			removed = true
+		}
+	}
+	if len(h.byPtr) > 4*len(h.byKey)+1024 {
+		clear(h.byPtr)
+	}
+	if !removed {
+		return
+	}
+	for name, es := range h.byName {
+		if es = slices.DeleteFunc(es, gone); len(es) == 0 {
+			delete(h.byName, name)
+		} else {
+			h.byName[name] = es
+		}
+	}
+	for p, e := range h.byPtr {
+		if gone(e) {
+			delete(h.byPtr, p)
+		}
+	}
+	h.order = h.order[:0]
+	clear(h.order[:cap(h.order)])
+}

@@ -1,0 +1,82 @@
+package storage
+
+import (
+	"slices"
+
+	"github.com/prometheus/prometheus/model/labels"
+	promstorage "github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/util/annotations"
+)
+
+// series is one selected time series. It implements promstorage.Series.
+type series struct {
+	labels labels.Labels
+	parts  []part // ascending in time, not overlapping
+}
+
+// Labels implements promstorage.Series.
+func (s *series) Labels() labels.Labels { return s.labels }
+
+// Iterator implements promstorage.Series.
+func (s *series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
+	it, ok := reuse.(*iterator)
+	if !ok {
+		it = new(iterator)
+	}
+	it.reset(s.parts)
+	return it
+}
+
+// seriesSet walks selected series. It implements promstorage.SeriesSet.
+type seriesSet struct {
+	series   []series
+	next     int
+	warnings annotations.Annotations
+	err      error
+}
+
+var _ promstorage.SeriesSet = (*seriesSet)(nil)
+
+// Next implements promstorage.SeriesSet.
+func (s *seriesSet) Next() bool {
+	if s.next >= len(s.series) {
+		return false
+	}
+	s.next++
+	return true
+}
+
+// At implements promstorage.SeriesSet.
+func (s *seriesSet) At() promstorage.Series { return &s.series[s.next-1] }
+
+// Err implements promstorage.SeriesSet.
+func (s *seriesSet) Err() error { return s.err }
+
+// Warnings implements promstorage.SeriesSet.
+func (s *seriesSet) Warnings() annotations.Annotations { return s.warnings }
+
+// sortSeries puts series in the order of their labels.
+func sortSeries(s []series) {
+	slices.SortFunc(s, func(a, b series) int { return labels.Compare(a.labels, b.labels) })
+}
+
+// matches reports whether all matchers accept the labels.
+func matches(l labels.Labels, ms []*labels.Matcher) bool {
+	for _, m := range ms {
+		if !m.Matches(l.Get(m.Name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// nameOf is the metric name that the matchers ask for, if they ask for one.
+func nameOf(ms []*labels.Matcher) (string, bool) {
+	for _, m := range ms {
+		if m.Type == labels.MatchEqual && m.Name == labels.MetricName {
+			return m.Value, true
+		}
+	}
+	return "", false
+}
