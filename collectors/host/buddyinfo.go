@@ -1,0 +1,83 @@
+package host
+
+import (
+	"bytes"
+	"strconv"
+
+	"stallmark/collectors"
+	"stallmark/storage/model"
+)
+
+// maxOrders bounds the columns of /proc/buddyinfo; kernels have 11 or so.
+const maxOrders = 64
+
+// buddyinfo reads the free blocks of each order, 2^order pages.
+type buddyinfo struct {
+	file
+	zones map[string][]*model.Series // by the heading of the line
+}
+
+func newBuddyinfo() *buddyinfo {
+	return &buddyinfo{file: file{name: "proc/buddyinfo"}, zones: map[string][]*model.Series{}}
+}
+
+// Name implements [collectors.Source].
+func (*buddyinfo) Name() string { return "buddyinfo" }
+
+// Provides implements [collectors.Source].
+func (*buddyinfo) Provides() []string { return []string{"node_buddyinfo_"} }
+
+// Collect implements [collectors.Source].
+func (b *buddyinfo) Collect(root collectors.Root, out *collectors.Out) error {
+	data, err := b.read(root)
+	if err != nil {
+		return err
+	}
+	l := readLines(b.name, data)
+	for line, ok := l.next(); ok; line, ok = l.next() {
+		heading, rest := cutHeading(line)
+		series := b.zones[string(heading)]
+		if series == nil {
+			if series = b.learn(heading); series == nil {
+				l.fault("Node, its number, zone and its name")
+				continue
+			}
+		}
+		for _, s := range series {
+			var v uint64
+			if v, rest, ok = cutUint(rest); !ok {
+				break
+			}
+			out.Add(s, float64(v))
+		}
+		if field, _ := cutField(rest); len(field) > 0 {
+			l.fault("a number for each order")
+		}
+	}
+	return l.err(len(out.Samples()) > 0)
+}
+
+// cutHeading cuts "Node 0, zone   Normal" off a line.
+func cutHeading(line []byte) (heading, rest []byte) {
+	i := bytes.Index(line, []byte(" zone "))
+	if i < 0 {
+		return nil, nil
+	}
+	_, rest = cutField(line[i+len(" zone "):])
+	return line[:len(line)-len(rest)], rest
+}
+
+// learn makes the series of a zone; nil for a heading of another form.
+func (b *buddyinfo) learn(heading []byte) []*model.Series {
+	node, zone, _, ok := parseZone(heading)
+	if !ok || len(b.zones) >= maxKeys {
+		return nil
+	}
+	series := make([]*model.Series, maxOrders)
+	for order := range series {
+		series[order] = model.NewSeries("node_buddyinfo_blocks",
+			"node", node, "zone", zone, "size", strconv.Itoa(order))
+	}
+	b.zones[string(heading)] = series
+	return series
+}
