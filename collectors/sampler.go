@@ -35,6 +35,7 @@ type Sampler struct {
 	duration []*model.Series
 	skipped  *model.Series
 	lost     float64
+	change   chan time.Duration // an interval that Run has not taken up yet
 }
 
 // worker runs one source. While a collection is under way, only its goroutine
@@ -63,6 +64,7 @@ func New(cfg Config) (*Sampler, error) {
 		cfg:     cfg,
 		late:    model.NewSeries("stallmark_sampler_lateness_seconds"),
 		skipped: model.NewSeries("stallmark_sampler_beats_lost_total"),
+		change:  make(chan time.Duration, 1),
 	}
 	for _, src := range cfg.Sources {
 		s.workers = append(s.workers, &worker{
@@ -80,6 +82,27 @@ func New(cfg Config) (*Sampler, error) {
 // tree of its own.
 func (s *Sampler) SetRoot(r Root) { s.cfg.Root = r }
 
+// SetInterval changes the beat of a running sampler at once: the next beat is
+// the next multiple of d, however long the present one would have taken. Beats
+// that the change leaves out do not count as lost. It may be called from any
+// goroutine; of several calls the last one counts.
+func (s *Sampler) SetInterval(d time.Duration) error {
+	if d < MinInterval {
+		return fmt.Errorf("interval %v: want at least %v", d, MinInterval)
+	}
+	for {
+		select {
+		case s.change <- d:
+			return nil
+		default:
+		}
+		select {
+		case <-s.change: // it has been overtaken
+		default:
+		}
+	}
+}
+
 // Run samples until ctx ends. Beats fall on multiples of the interval on the
 // wall clock; one that has been missed is counted, not made up for.
 func (s *Sampler) Run(ctx context.Context) error {
@@ -93,6 +116,13 @@ func (s *Sampler) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case d := <-s.change:
+			s.cfg.Interval = d
+			if now := s.cfg.Now(); next.After(now) { // one that is due is not dropped
+				next = now.Truncate(d).Add(d)
+				timer.Reset(next.Sub(now))
+			}
+			continue
 		case <-timer.C:
 		}
 		at := s.cfg.Now()

@@ -149,6 +149,59 @@ func TestSamplerCountsLostBeats(t *testing.T) {
 	})
 }
 
+func TestSamplerChangesItsIntervalAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &sinkRecord{}
+		s := newSampler(t, sink, time.Second, counting("a"))
+		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second+time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		time.AfterFunc(1250*time.Millisecond, func() { _ = s.SetInterval(100 * time.Millisecond) })
+		time.AfterFunc(1950*time.Millisecond, func() {
+			_ = s.SetInterval(5 * time.Second)
+			_ = s.SetInterval(2 * time.Second) // the last one counts
+		})
+		_ = s.Run(ctx)
+		synctest.Wait()
+
+		var at []int64
+		for _, b := range sink.batches {
+			at = append(at, b.At-start.UnixMilli())
+		}
+		want := []int64{1000, 1300, 1400, 1500, 1600, 1700, 1800, 1900, 2000, 4000, 6000}
+		if !slices.Equal(at, want) {
+			t.Errorf("beats at %v ms, want %v", at, want)
+		}
+		if lost := sink.values("stallmark_sampler_beats_lost_total"); lost[len(lost)-1] != 0 {
+			t.Errorf("beats lost %v, want none", lost)
+		}
+	})
+}
+
+func TestSamplerCountsBeatsLostBeforeAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &sinkRecord{}
+		s := newSampler(t, sink, time.Second, counting("a"))
+		s.cfg.AfterBeat = func(context.Context, time.Time) {
+			if len(sink.batches) == 1 {
+				_ = s.SetInterval(500 * time.Millisecond)
+				time.Sleep(1700 * time.Millisecond) // over the beat at 2 s
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second+time.Millisecond)
+		defer cancel()
+		_ = s.Run(ctx)
+		synctest.Wait()
+		lost := sink.values("stallmark_sampler_beats_lost_total")
+		if lost[len(lost)-1] != 1 {
+			t.Errorf("beats lost %v, want the one at 2 s", lost)
+		}
+		if err := s.SetInterval(MinInterval - 1); err == nil {
+			t.Error("want an error for an interval under 100 ms")
+		}
+	})
+}
+
 func TestSamplerRefusesShortInterval(t *testing.T) {
 	if _, err := New(Config{Interval: 99 * time.Millisecond}); err == nil {
 		t.Error("want an error for an interval under 100 ms")
