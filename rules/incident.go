@@ -1,0 +1,188 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// slack is how exactly beginnings and ends are known.
+const slack = 5 * time.Second
+
+// Incidents groups findings that overlap in time (within 5 s) and of which one
+// explains the other, directly or through others, by what the findings
+// themselves say they explain. Each incident has a root:
+//
+//   - the earliest cause whose explanations reach all others; else the cause
+//     that reaches most of them; else the earliest finding;
+//   - a finding explains only what began at the earliest 5 s before it;
+//   - a finding that another cause of the incident explains is not the root.
+//
+// Findings that nothing connects stay apart. The worst incident comes first:
+// open ones, then by the root's severity, then the newest. The result depends
+// on the findings alone, not on their order.
+func Incidents(findings []model.Finding) []model.Incident {
+	fs := slices.Clone(findings)
+	sortFindings(fs)
+	out := []model.Incident{}
+	roots := map[string]model.Finding{}
+	for _, group := range connected(fs) {
+		root := rootOf(group)
+		in := incidentOf(group, root)
+		roots[in.Root] = root
+		out = append(out, in)
+	}
+	slices.SortStableFunc(out, func(a, b model.Incident) int {
+		return cmp.Or(
+			compareBool(a.Ended == nil, b.Ended == nil),
+			cmp.Compare(severityRank(roots[a.Root].Severity), severityRank(roots[b.Root].Severity)),
+			b.Started.Compare(a.Started),
+			strings.Compare(a.Root, b.Root),
+		)
+	})
+	return out
+}
+
+// compareBool puts true first.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// connected splits findings into groups that are linked by explanations.
+func connected(fs []model.Finding) [][]model.Finding {
+	group := make([]int, len(fs))
+	for i := range group {
+		group[i] = i
+	}
+	for i := range fs {
+		for j := range fs[:i] {
+			if group[i] != group[j] && linked(&fs[i], &fs[j]) {
+				from, to := group[i], group[j]
+				for k := range group {
+					if group[k] == from {
+						group[k] = to
+					}
+				}
+			}
+		}
+	}
+	var out [][]model.Finding
+	place := map[int]int{}
+	for i, g := range group {
+		if _, seen := place[g]; !seen {
+			place[g] = len(out)
+			out = append(out, nil)
+		}
+		out[place[g]] = append(out[place[g]], fs[i])
+	}
+	return out
+}
+
+// linked reports whether two findings overlap and one names the other.
+func linked(a, b *model.Finding) bool {
+	return overlap(a, b) && (slices.Contains(a.Explains, b.Signature) || slices.Contains(b.Explains, a.Signature))
+}
+
+func overlap(a, b *model.Finding) bool {
+	return (a.Ended == nil || !a.Ended.Add(slack).Before(b.Started)) &&
+		(b.Ended == nil || !b.Ended.Add(slack).Before(a.Started))
+}
+
+// explains reports whether a accounts for b directly: it names it, overlaps
+// with it and did not begin after it.
+func explains(a, b *model.Finding) bool {
+	return a.ID != b.ID && slices.Contains(a.Explains, b.Signature) && overlap(a, b) &&
+		!a.Started.After(b.Started.Add(slack))
+}
+
+// reach marks which findings of the group the one at i accounts for, through
+// others too. Through others it must not have begun after them either.
+func reach(group []model.Finding, i int) []bool {
+	seen := make([]bool, len(group))
+	todo := []int{i}
+	for len(todo) > 0 {
+		at := todo[0]
+		todo = todo[1:]
+		for j := range group {
+			late := group[i].Started.After(group[j].Started.Add(slack))
+			if j != i && !seen[j] && !late && explains(&group[at], &group[j]) {
+				seen[j] = true
+				todo = append(todo, j)
+			}
+		}
+	}
+	return seen
+}
+
+// rootOf picks the root of a group, which is sorted by beginning.
+func rootOf(group []model.Finding) model.Finding {
+	reached := make([][]bool, len(group))
+	for i := range group {
+		reached[i] = reach(group, i)
+	}
+	best, bestRank := 0, []int(nil)
+	for i := range group {
+		if rank := rootRank(group, reached, i); bestRank == nil || slices.Compare(rank, bestRank) < 0 {
+			best, bestRank = i, rank
+		}
+	}
+	return group[best]
+}
+
+// rootRank orders candidates for the root, the best lowest. Equal ranks leave
+// the earlier one.
+func rootRank(group []model.Finding, reached [][]bool, i int) []int {
+	count := 0
+	for _, r := range reached[i] {
+		if r {
+			count++
+		}
+	}
+	explained := 0
+	for j := range group {
+		// Two causes that account for each other: the earlier one may be root.
+		if reached[j][i] && group[j].Layer == model.LayerCause && !(reached[i][j] && i < j) {
+			explained = 1
+		}
+	}
+	kind := 2 // accounts for nothing here
+	switch cause := group[i].Layer == model.LayerCause; {
+	case cause && count == len(group)-1:
+		kind, count = 0, 0 // among these the earliest counts, not the reach
+	case cause && count > 0:
+		kind = 1
+	}
+	return []int{explained, kind, -count}
+}
+
+// incidentOf lists a group with its root first.
+func incidentOf(group []model.Finding, root model.Finding) model.Incident {
+	in := model.Incident{Root: root.ID, Findings: []string{root.ID}, Started: group[0].Started}
+	var ended *time.Time
+	open := false
+	for i := range group {
+		f := &group[i]
+		if f.ID != root.ID {
+			in.Findings = append(in.Findings, f.ID)
+		}
+		switch {
+		case f.Ended == nil:
+			open = true
+		case ended == nil || f.Ended.After(*ended):
+			ended = f.Ended
+		}
+	}
+	if !open {
+		in.Ended = ended
+	}
+	return in
+}

@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"stallmark/storage/model"
+)
+
+// remedyData is the dot of a remedy's templates.
+type remedyData struct {
+	V       map[string]any // the remedy's values; nil where one is not measured
+	Subject map[string]string
+}
+
+// remedies renders the advice that applies to this host now. Advice whose text
+// needs a value that is missing is left out.
+func remedies(ctx context.Context, b *beat, s *Signature, subject map[string]string) ([]model.Remedy, error) {
+	out := []model.Remedy{}
+	if len(s.Remedy) == 0 {
+		return out, nil
+	}
+	if err := b.readFacts(ctx); err != nil {
+		return out, fmt.Errorf("facts: %w", err)
+	}
+	var errs []error
+	for i := range s.Remedy {
+		m, ok, err := s.Remedy[i].render(ctx, b, subject)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if ok {
+			out = append(out, m)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// render gives one piece of advice, and whether it applies.
+func (r *RemedyRule) render(ctx context.Context, b *beat, subject map[string]string) (model.Remedy, bool, error) {
+	if r.When != "" {
+		v, err := b.instant(ctx, r.When)
+		if err != nil {
+			return model.Remedy{}, false, err
+		}
+		if furthest(v, subject, Above) == nil {
+			return model.Remedy{}, false, nil
+		}
+	}
+	data := remedyData{V: map[string]any{}, Subject: subject}
+	for name, expr := range r.Values {
+		v, err := b.instant(ctx, expr)
+		if err != nil {
+			return model.Remedy{}, false, err
+		}
+		data.V[name] = nil
+		if s := furthest(v, subject, Above); s != nil {
+			data.V[name] = s.F
+		}
+	}
+	m, ok := r.fill(data, b.fact)
+	return m, ok, nil
+}
+
+// fill renders the texts. It reports false if one of them lacks a value.
+func (r *RemedyRule) fill(data remedyData, fact func(string) any) (model.Remedy, bool) {
+	m := model.Remedy{Title: r.Title, Kind: r.Kind}
+	safe := remedyData{V: data.V, Subject: safeSubject(data.Subject)}
+	safeFact := func(key string) any { return safeForCommand(fact(key)) }
+	for _, part := range []struct {
+		source  string
+		into    *string
+		command bool
+	}{
+		{r.Why, &m.Why, false},
+		{r.Current, &m.Current, false},
+		{r.Apply, &m.Apply, true},
+		{r.Persist, &m.Persist, true},
+		{r.Rollback, &m.Rollback, true},
+		{r.Verify, &m.Verify, false},
+		{r.Risk, &m.Risk, false},
+	} {
+		d, f := data, fact
+		if part.command {
+			d, f = safe, safeFact
+		}
+		text, err := render(part.source, d, f)
+		if err != nil {
+			return model.Remedy{}, false
+		}
+		*part.into = text
+	}
+	return m, true
+}
+
+// plainWord is text that means nothing to a shell. Names of devices, processes
+// and cgroups and the values of facts are other people's text: what is not
+// plain never gets into a command that somebody may paste.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]*$`)
+
+func safeForCommand(v any) any {
+	if s, ok := v.(string); ok && !plainWord.MatchString(s) {
+		return nil
+	}
+	return v
+}
+
+func safeSubject(subject map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, v := range subject {
+		if plainWord.MatchString(v) {
+			out[k] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// maxExact is how many beats of a window are looked at for the values by which
+// causes are ruled out. A longer window is looked at in as many steps.
+const maxExact = 3600
+
+// Report is the verdict about a window: the findings that overlap it, their
+// incidents, the causes that are ruled out with their worst value in it, what
+// could not be judged at its end and why, and the coverage at its end.
+// findings are usually those of the store. An error says what could not be
+// read; the report then lacks that part. Slices are never nil.
+func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []model.Finding) (model.Report, error) {
+	from, to = from.UTC(), to.UTC().Truncate(time.Millisecond)
+	r := model.Report{
+		Window:   model.Window{From: from, To: to},
+		Findings: inWindow(findings, from, to),
+		RuledOut: []model.RuledOut{}, Unknown: []model.Unknown{}, Coverage: []model.Coverage{},
+	}
+	r.Incidents = Incidents(r.Findings)
+	b := newBeat(e.src, e.query, to)
+	var errs []error
+	coverage, err := b.sources(ctx)
+	if err != nil {
+		errs = append(errs, fmt.Errorf("coverage: %w", err))
+	}
+	r.Coverage = append(r.Coverage, coverage...)
+	for _, s := range differentialFirst(e.pack, e.rootSignature(r)) {
+		ruled, err := e.ruleOut(ctx, b, s, r)
+		errs = append(errs, err)
+		if ruled != nil {
+			r.RuledOut = append(r.RuledOut, *ruled)
+		}
+	}
+	for _, s := range e.pack.Signatures {
+		unknown, err := e.unknown(ctx, b, s, coverage)
+		errs = append(errs, err)
+		if unknown != nil {
+			r.Unknown = append(r.Unknown, *unknown)
+		}
+	}
+	return r, errors.Join(errs...)
+}
+
+// inWindow is the findings that overlap the window, sorted, without nil slices.
+func inWindow(findings []model.Finding, from, to time.Time) []model.Finding {
+	out := []model.Finding{}
+	for _, f := range findings {
+		if f.Started.After(to) || f.Ended != nil && f.Ended.Before(from) {
+			continue
+		}
+		if f.Subject == nil {
+			f.Subject = map[string]string{}
+		}
+		f.Evidence = append([]model.Evidence{}, f.Evidence...)
+		f.Explains = append([]string{}, f.Explains...)
+		f.Remedy = append([]model.Remedy{}, f.Remedy...)
+		out = append(out, f)
+	}
+	sortFindings(out)
+	return out
+}
+
+// rootSignature is the signature of the worst incident's root, nil if there is
+// none: its differential comes first among the ruled-out.
+func (e *Engine) rootSignature(r model.Report) *Signature {
+	if len(r.Incidents) == 0 {
+		return nil
+	}
+	for _, f := range r.Findings {
+		if f.ID == r.Incidents[0].Root {
+			return e.pack.Signature(f.Signature)
+		}
+	}
+	return nil
+}
+
+// ruleOut gives the line of a cause that is known and was not active.
+func (e *Engine) ruleOut(ctx context.Context, b *beat, s *Signature, r model.Report) (*model.RuledOut, error) {
+	if slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Signature == s.ID }) {
+		return nil, nil
+	}
+	missing, err := b.missing(ctx, s)
+	if err != nil || len(missing) > 0 {
+		return nil, wrap(s.ID, err)
+	}
+	// It may hold right now without having held long enough.
+	holds, err := b.instant(ctx, s.When)
+	if err != nil || len(holds) > 0 {
+		return nil, wrap(s.ID, err)
+	}
+	step := max(e.interval, r.Window.To.Sub(r.Window.From)/maxExact)
+	worst, err := b.quietSpan(ctx, s, r.Window.From, step)
+	if err != nil {
+		return nil, wrap(s.ID, err)
+	}
+	return &model.RuledOut{Signature: s.ID, Title: s.Title, Why: s.Quiet.why(worst)}, nil
+}
+
+func wrap(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", id, err)
+}
+
+// unknown says why a signature cannot be judged, nil if it can.
+func (e *Engine) unknown(ctx context.Context, b *beat, s *Signature, coverage []model.Coverage) (*model.Unknown, error) {
+	missing, err := b.missing(ctx, s)
+	if err != nil || len(missing) == 0 {
+		return nil, wrap(s.ID, err)
+	}
+	u := &model.Unknown{Signature: s.ID, Title: s.Title, Layer: s.Layer, Severity: s.Severity}
+	u.Why, u.Mend = explainMissing(missing, coverage)
+	return u, nil
+}
+
+// Replay judges every beat of a past span with a fresh state, by the same code
+// as live, and reports on it.
+func (e *Engine) Replay(ctx context.Context, from, to time.Time) (model.Report, error) {
+	fresh := NewEngine(e.pack, e.src, e.interval)
+	found := map[string]model.Finding{}
+	var order []string
+	var errs []error
+	for at := from; !at.After(to); at = at.Add(e.interval) {
+		if err := ctx.Err(); err != nil {
+			return model.Report{}, err
+		}
+		findings, err := fresh.Step(ctx, at)
+		errs = append(errs, err)
+		for _, f := range findings {
+			if _, seen := found[f.ID]; !seen {
+				order = append(order, f.ID)
+			}
+			found[f.ID] = f
+		}
+	}
+	var all []model.Finding
+	for _, id := range order {
+		all = append(all, found[id])
+	}
+	r, err := fresh.Report(ctx, from, to, all)
+	return r, errors.Join(append(errs, err)...)
+}

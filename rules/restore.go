@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+const (
+	// restoreGrace is how long after a restart rates may still be missing.
+	restoreGrace = 15 * time.Second
+	// restoreGap is the longest time without a recorder over which a stall may
+	// be thought to have gone on.
+	restoreGap = 10 * time.Minute
+	// restoreSearch is how far back the last true beat is looked for.
+	restoreSearch = 6 * time.Hour
+)
+
+// restoration is what is special about a finding from before a restart.
+type restoration struct {
+	since    time.Time // first beat after the restart
+	searched bool
+}
+
+// Restore takes over the findings that were firing before a restart or before
+// another pack was loaded. Each goes on under its id if its condition still
+// holds, and is otherwise resolved with its last true beat.
+func (e *Engine) Restore(findings []model.Finding) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, f := range findings {
+		if f.State != model.StateFiring || f.Ended != nil {
+			continue
+		}
+		s := e.pack.Signature(f.Signature)
+		if s == nil {
+			e.orphans = append(e.orphans, f)
+			continue
+		}
+		t := restoreTracked(s, f)
+		e.put(t)
+	}
+}
+
+// restoreTracked rebuilds the state of a firing subject from its finding.
+func restoreTracked(s *Signature, f model.Finding) *tracked {
+	t := &tracked{
+		life: life{phase: firing, since: f.Started, last: f.Started},
+		sig:  s, subject: f.Subject, id: f.ID, started: f.Started, shown: f,
+		sure: f.Confidence, remedy: f.Remedy, ruledOut: f.RuledOut,
+		restored: &restoration{},
+	}
+	if t.subject == nil {
+		t.subject = map[string]string{}
+	}
+	for i := range s.Evidence {
+		p := peak{rule: &s.Evidence[i]}
+		for _, old := range f.Evidence {
+			if old.Title == p.rule.Title && old.Role == p.rule.Role && old.Value != nil {
+				p.value, p.limit, p.holds = old.Value, old.Threshold, old.State == model.EvidenceHolds
+				p.detail = old.Detail
+			}
+		}
+		t.peaks = append(t.peaks, p)
+	}
+	return t
+}
+
+// resume takes one beat of a restored subject until it is known whether the
+// stall went on.
+func (t *tracked) resume(ctx context.Context, b *beat, holds bool, tm timing) (change, error) {
+	r := t.restored
+	if !r.searched {
+		r.searched, r.since = true, b.at
+		if err := t.searchLast(ctx, b); err != nil {
+			return unchanged, err
+		}
+	}
+	switch {
+	case holds && b.at.Sub(t.last) <= restoreGap:
+		t.restored, t.last = nil, b.at
+	case holds, b.at.Sub(r.since) > max(tm.keep, restoreGrace):
+		t.phase = inactive
+		return resolved, nil
+	}
+	return unchanged, nil
+}
+
+// searchLast looks for the last true beat before the restart.
+func (t *tracked) searchLast(ctx context.Context, b *beat) error {
+	from := t.started
+	if oldest := b.at.Add(-restoreSearch); oldest.After(from) {
+		from = oldest
+	}
+	var errs []error
+	for _, part := range []struct {
+		expr string
+		into *time.Time
+	}{{t.sig.When, &t.last}, {t.sig.Extent, &t.extent}} {
+		if part.expr == "" || from.After(b.at) {
+			continue
+		}
+		values, err := b.span(ctx, part.expr, from)
+		errs = append(errs, err)
+		for at, v := range values {
+			if beat := time.UnixMilli(at).UTC(); beat.After(*part.into) && speaksOf(v, t.subject) {
+				*part.into = beat
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

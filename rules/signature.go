@@ -1,0 +1,150 @@
+package rules
+
+import (
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// Signature is one known kind of stall, as its file has it. Expressions are
+// PromQL; texts that carry templates are Go text/template sources.
+type Signature struct {
+	ID       string
+	Title    string
+	Layer    model.Layer
+	Severity model.Severity
+	File     string // where it was read from
+	BuiltIn  bool
+
+	// Needs are metric names without which nothing can be said. An entry that
+	// is not a plain name is a regular expression over the whole name, for
+	// names that differ by kernel.
+	Needs []string
+	// When gives one series for each subject of which the condition holds.
+	When string
+	// Extent gives a series at the beats in which the stall itself goes on; it
+	// finds where the stall began and ended when When judges a window. Optional.
+	Extent        string
+	Lookback      time.Duration // how far Extent may be followed back
+	For           time.Duration // how long When must hold before it fires
+	KeepFiringFor time.Duration // silence that is bridged before it is resolved
+
+	Evidence     []EvidenceRule
+	Explains     []string // ids of signatures that this one accounts for
+	Quiet        *Quiet   // nil if the file has none
+	Differential []string // ids shown first among the ruled-out
+	What         string
+	Remedy       []RemedyRule
+	References   []string
+	Tests        []TestCase
+
+	refs []reference
+}
+
+// reference is a mention of another signature, with its place in the file.
+type reference struct {
+	key, id      string
+	line, column int
+}
+
+// EvidenceRule says how one piece of evidence is measured.
+type EvidenceRule struct {
+	Title     string
+	Expr      string
+	Unit      string
+	Threshold Threshold
+	Op        Op
+	Role      model.Role
+	Wait      []string // witness only: `wait` of the blocked threads that are named
+}
+
+// Threshold is a number, an expression, or neither.
+type Threshold struct {
+	Number *float64
+	Expr   string
+}
+
+// Set reports whether there is a threshold at all.
+func (t Threshold) Set() bool { return t.Number != nil || t.Expr != "" }
+
+// Op is the side of the threshold on which a value holds.
+type Op string
+
+// The operators.
+const (
+	Above        Op = ">"
+	Below        Op = "<"
+	AboveOrEqual Op = ">="
+	BelowOrEqual Op = "<="
+)
+
+// Holds reports whether v stands on that side of the threshold.
+func (o Op) Holds(v, threshold float64) bool {
+	switch o {
+	case Below:
+		return v < threshold
+	case AboveOrEqual:
+		return v >= threshold
+	case BelowOrEqual:
+		return v <= threshold
+	}
+	return v > threshold
+}
+
+// Low reports whether a smaller value says more.
+func (o Op) Low() bool { return o == Below || o == BelowOrEqual }
+
+// Further reports whether a says more than b.
+func (o Op) Further(a, b float64) bool {
+	if o.Low() {
+		return a < b
+	}
+	return a > b
+}
+
+// Quiet is the line by which a signature is ruled out: a measured value, and a
+// template with {{.Value}} (formatted in the unit) and {{.Labels.name}}.
+type Quiet struct {
+	Expr string
+	Unit string
+	Text string
+	Op   Op // Below where a small value is the bad one
+}
+
+// RemedyRule is advice before it is rendered for a host.
+type RemedyRule struct {
+	Title  string
+	Kind   model.RemedyKind
+	Why    string
+	When   string            // shown only if this gives a sample; optional
+	Values map[string]string // PromQL by name, for {{.V.name}}
+
+	Current, Apply, Persist, Rollback, Verify, Risk string // templates
+}
+
+// TestCase is one entry of a file's tests: synthetic series in promtool's
+// notation and the expected state.
+type TestCase struct {
+	Name       string
+	Line       int // in the file
+	Interval   time.Duration
+	Series     []string
+	Facts      map[string]string
+	Expect     Expectation
+	At         time.Duration // since the first sample; negative is the last sample
+	Subject    map[string]string
+	Confidence model.Confidence // empty is any
+}
+
+// Expectation is the state that a test demands.
+type Expectation string
+
+// The expectations. Quiet demands that nothing has fired up to then; resolved
+// that something has, and no longer does.
+const (
+	ExpectFiring   Expectation = "firing"
+	ExpectPending  Expectation = "pending"
+	ExpectResolved Expectation = "resolved"
+	ExpectQuiet    Expectation = "quiet"
+	ExpectUnknown  Expectation = "unknown"
+)

@@ -1,0 +1,231 @@
+package rules
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+
+	"stallmark/storage/model"
+)
+
+const (
+	// emitEvery is how often a finding that goes on is given out anew.
+	emitEvery = time.Second
+	// adviseEvery is how often its advice is rendered anew.
+	adviseEvery = 5 * time.Second
+)
+
+// tracked is one subject of one signature while it is pending or firing.
+type tracked struct {
+	life
+	sig     *Signature
+	subject map[string]string
+	floor   time.Time // end of the subject's previous finding
+
+	started   time.Time
+	extent    time.Time // last beat in which the extent held; zero if none
+	peaks     []peak
+	witnesses witnesses
+	ruling    ruling
+	ruledOut  []model.RuledOut
+	sure      model.Confidence
+	remedy    []model.Remedy
+	advised   time.Time
+	restored  *restoration // nil unless it comes from before a restart
+
+	id      string
+	shown   model.Finding // as last given out
+	emitted time.Time
+}
+
+func (e *Engine) timing(s *Signature) timing {
+	return timing{hold: s.For, keep: s.KeepFiringFor, interval: e.interval}
+}
+
+// open makes the finding of a subject that has begun to fire: it finds the
+// stall's beginning and reads the evidence since then.
+func (t *tracked) open(ctx context.Context, b *beat) error {
+	during, err := t.findStart(ctx, b)
+	t.id = FindingID(t.sig.ID, t.subject, t.started)
+	errs := []error{err}
+	for i := range t.sig.Evidence {
+		p := peak{rule: &t.sig.Evidence[i]}
+		want := func(int64) bool { return true }
+		if p.rule.Op.Low() && len(during) > 0 {
+			want = func(at int64) bool { return during[at] }
+		}
+		errs = append(errs, p.readSpan(ctx, b, t.subject, t.started, want))
+		t.peaks = append(t.peaks, p)
+	}
+	return errors.Join(errs...)
+}
+
+// findStart follows the extent back from the beat where the condition became
+// true, over gaps shorter than keep_firing_for. It gives the beats (in
+// milliseconds) in which the extent held.
+func (t *tracked) findStart(ctx context.Context, b *beat) (map[int64]bool, error) {
+	t.started = t.since
+	if t.sig.Extent == "" {
+		return nil, nil
+	}
+	from := t.since.Add(-t.sig.Lookback)
+	if t.floor.After(from) {
+		from = t.floor.Add(b.query.interval)
+	}
+	if from.After(b.at) {
+		from = b.at
+	}
+	values, err := b.span(ctx, t.sig.Extent, from)
+	if err != nil {
+		return nil, err
+	}
+	during := map[int64]bool{}
+	for at, v := range values {
+		if speaksOf(v, t.subject) {
+			during[at] = true
+		}
+	}
+	interval := b.query.interval.Milliseconds()
+	gap := max(t.sig.KeepFiringFor, b.query.interval).Milliseconds()
+	cursor, found := t.since.UnixMilli(), false
+	for at := cursor; at >= from.UnixMilli() && cursor-at <= gap; at -= interval {
+		if during[at] {
+			cursor, found = at, true
+		}
+	}
+	for at := b.at.UnixMilli(); at >= cursor; at -= interval {
+		if during[at] {
+			if t.extent.IsZero() {
+				t.extent = time.UnixMilli(at).UTC()
+			}
+			if !found {
+				t.started = time.UnixMilli(at).UTC()
+			}
+		}
+	}
+	if found {
+		t.started = time.UnixMilli(cursor).UTC()
+	}
+	return during, nil
+}
+
+// speaksOf reports whether any sample agrees with the subject.
+func speaksOf(v promql.Vector, subject map[string]string) bool {
+	for i := range v {
+		if Agrees(subject, v[i].Metric) {
+			return true
+		}
+	}
+	return false
+}
+
+// read takes in one more beat of a firing subject. holds says whether the
+// condition held in it.
+func (t *tracked) read(ctx context.Context, b *beat, holds bool) error {
+	going := holds
+	if t.sig.Extent != "" {
+		v, err := b.instant(ctx, t.sig.Extent)
+		if err != nil {
+			return err
+		}
+		if going = speaksOf(v, t.subject); going {
+			t.extent = b.at
+		}
+	}
+	var errs []error
+	for i := range t.peaks {
+		p := &t.peaks[i]
+		if going || holds && !p.rule.Op.Low() {
+			errs = append(errs, p.readBeat(ctx, b, t.subject))
+		}
+		if len(p.rule.Wait) > 0 {
+			errs = append(errs, t.witnesses.read(ctx, b.src, p.rule, t.subject, t.started, b.at))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// advise renders the advice, not at every beat.
+func (t *tracked) advise(ctx context.Context, b *beat) error {
+	if !t.advised.IsZero() && b.at.Sub(t.advised) < adviseEvery {
+		return nil
+	}
+	t.advised = b.at
+	var err error
+	t.remedy, err = remedies(ctx, b, t.sig, t.subject)
+	return err
+}
+
+// evidence gives the peaks as evidence, with names and reasons.
+func (t *tracked) evidence(ctx context.Context, b *beat, holds bool) []model.Evidence {
+	out := make([]model.Evidence, 0, len(t.peaks))
+	for i := range t.peaks {
+		p := &t.peaks[i]
+		e := p.evidence()
+		if len(p.rule.Wait) > 0 && len(t.witnesses.seen) > 0 {
+			n := float64(len(t.witnesses.seen))
+			if e.Value == nil || *e.Value < n {
+				e.Value = &n
+			}
+			e.State, e.Detail, e.Threshold = model.EvidenceHolds, t.witnesses.names(), p.rule.Threshold.Number
+		}
+		if e.State == model.EvidenceUnmeasured {
+			if holds || p.reason == "" {
+				p.reason = p.unmeasured(ctx, b)
+			}
+			e.Detail = p.reason
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// finding is the subject's finding at this beat.
+func (t *tracked) finding(ctx context.Context, b *beat, holds bool) model.Finding {
+	f := model.Finding{
+		ID: t.id, Signature: t.sig.ID, Title: t.sig.Title, Layer: t.sig.Layer, Severity: t.sig.Severity,
+		State: model.StateFiring, Subject: t.subject, Started: t.started,
+		Evidence: t.evidence(ctx, b, holds), Explains: append([]string{}, t.sig.Explains...),
+		RuledOut: t.ruledOut, Remedy: t.remedy, What: t.sig.What,
+	}
+	if f.Remedy == nil {
+		f.Remedy = []model.Remedy{}
+	}
+	t.sure = surer(t.sure, ConfidenceOf(f.Evidence))
+	f.Confidence = t.sure
+	return f
+}
+
+// end is when the stall was last seen.
+func (t *tracked) end() time.Time {
+	end := t.last
+	if !t.extent.IsZero() {
+		end = t.extent
+	}
+	if end.Before(t.started) {
+		end = t.started
+	}
+	return end
+}
+
+// changed reports whether the finding is to be given out: it says something
+// new, and it has not just been given out.
+func (t *tracked) changed(f model.Finding, at time.Time, interval time.Duration) bool {
+	if at.Sub(t.emitted)+interval/2 < emitEvery && f.State == t.shown.State {
+		return false
+	}
+	return !reflect.DeepEqual(f, t.shown)
+}
+
+// FindingID is the id of a finding: the same stall seen live and in a replay
+// has the same one.
+func FindingID(signature string, subject map[string]string, started time.Time) string {
+	text := signature + "\x00" + subjectKey(subject) + "\x00" + started.UTC().Format(time.RFC3339Nano)
+	sum := sha256.Sum256([]byte(text))
+	return signature + "-" + hex.EncodeToString(sum[:6])
+}

@@ -1,0 +1,210 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// reader walks the YAML tree of one file and notes every mistake with its
+// place, instead of stopping at the first.
+type reader struct {
+	file     string
+	lines    []string
+	problems []Problem
+}
+
+func (r *reader) fail(n *yaml.Node, format string, args ...any) {
+	r.failAt(n.Line, n.Column, format, args...)
+}
+
+func (r *reader) failAt(line, column int, format string, args ...any) {
+	r.problems = append(r.problems, Problem{File: r.file, Line: line, Column: column, Message: fmt.Sprintf(format, args...)})
+}
+
+// yamlLine finds the line in an error of the YAML scanner.
+var yamlLine = regexp.MustCompile(`line (\d+)`)
+
+// parse reads the file's one document. It gives nil after a mistake.
+func (r *reader) parse(data []byte) *yaml.Node {
+	if !utf8.Valid(data) {
+		r.failAt(1, 1, "not UTF-8 text")
+		return nil
+	}
+	r.lines = strings.Split(string(data), "\n")
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		line := 1
+		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+			line, _ = strconv.Atoi(m[1])
+		}
+		r.failAt(line, r.indentOf(line)+1, "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+		r.failAt(1, 1, "the file is empty")
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// mapping calls the function of each key that is present. Unknown and repeated
+// keys are mistakes.
+func (r *reader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) {
+	r.pairs(n, func(key, value *yaml.Node) {
+		field, ok := fields[key.Value]
+		if !ok {
+			r.fail(key, "unknown key %q", key.Value)
+			return
+		}
+		field(value)
+	})
+}
+
+// pairs calls f for each key and value of a mapping.
+func (r *reader) pairs(n *yaml.Node, f func(key, value *yaml.Node)) {
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, "want a mapping of keys to values, got %s", kindName(n))
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			r.fail(key, "want a plain key, got %s", kindName(key))
+		case seen[key.Value]:
+			r.fail(key, "key %q is there twice", key.Value)
+		default:
+			seen[key.Value] = true
+			f(key, value)
+		}
+	}
+}
+
+// list calls f for each element.
+func (r *reader) list(n *yaml.Node, f func(*yaml.Node)) {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, "want a list, got %s", kindName(n))
+		return
+	}
+	for _, e := range n.Content {
+		f(e)
+	}
+}
+
+// text is a scalar's text, without the line breaks at its end.
+func (r *reader) text(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		r.fail(n, "want a text, got %s", kindName(n))
+		return ""
+	}
+	s := strings.TrimRight(n.Value, "\r\n ")
+	if s == "" {
+		r.fail(n, "want a text, got nothing")
+	}
+	return s
+}
+
+func (r *reader) texts(n *yaml.Node) []string {
+	var out []string
+	r.list(n, func(e *yaml.Node) { out = append(out, r.text(e)) })
+	return out
+}
+
+func (r *reader) textMap(n *yaml.Node) map[string]string {
+	out := map[string]string{}
+	r.pairs(n, func(key, value *yaml.Node) { out[key.Value] = r.text(value) })
+	return out
+}
+
+// word is a text out of a closed list.
+func (r *reader) word(n *yaml.Node, allowed ...string) string {
+	s := r.text(n)
+	if s != "" && !slices.Contains(allowed, s) {
+		r.fail(n, "%q: want one of %s", s, strings.Join(allowed, ", "))
+		return ""
+	}
+	return s
+}
+
+// duration is a time like 500ms, 2s or 1m, within the bounds.
+func (r *reader) duration(n *yaml.Node, least, most time.Duration) time.Duration {
+	s := r.text(n)
+	if s == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil:
+		r.fail(n, "%q: want a duration like 500ms, 2s or 1m", s)
+	case d < least || d > most:
+		r.fail(n, "%s: want between %v and %v", s, least, most)
+	default:
+		return d
+	}
+	return 0
+}
+
+func kindName(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias (aliases are not supported)"
+	}
+	if n.Tag == "!!null" {
+		return "nothing"
+	}
+	return fmt.Sprintf("%.40q", n.Value)
+}
+
+// place is the line and column in the file of a byte offset in a scalar's text.
+// Folded and quoted texts of several lines give their beginning.
+func (r *reader) place(n *yaml.Node, offset int) (line, column int) {
+	if offset < 0 || offset > len(n.Value) {
+		offset = min(max(offset, 0), len(n.Value))
+	}
+	before := n.Value[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	row, col := strings.Count(before, "\n"), utf8.RuneCountInString(before[start:])
+	switch {
+	case n.Style&yaml.LiteralStyle != 0:
+		return n.Line + 1 + row, r.blockIndent(n) + col + 1
+	case n.Style&yaml.FoldedStyle != 0 || row > 0:
+		return n.Line, n.Column
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		col++
+	}
+	return n.Line, n.Column + col
+}
+
+// blockIndent is the indentation of a literal block: that of its first line
+// that is not blank, less what the text itself begins with.
+func (r *reader) blockIndent(n *yaml.Node) int {
+	for i, text := range strings.Split(n.Value, "\n") {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		own := len(text) - len(strings.TrimLeft(text, " "))
+		return max(0, r.indentOf(n.Line+1+i)-own)
+	}
+	return 0
+}
+
+// indentOf counts the spaces at the beginning of a line of the file.
+func (r *reader) indentOf(line int) int {
+	if line < 1 || line > len(r.lines) {
+		return 0
+	}
+	s := r.lines[line-1]
+	return len(s) - len(strings.TrimLeft(s, " "))
+}
