@@ -1,0 +1,37 @@
+package block
+
+import "math"
+
+// Most readings are decimals: counts, bytes, clock ticks (1/100 s),
+// milliseconds, microseconds, nanoseconds. A column of them is stored as whole
+// numbers and one scale.
+
+// scales are the divisors that a column may have; their index is stored.
+var scales = [...]float64{1, 100, 1e3, 1e6, 1e9}
+
+// maxWhole is the largest number up to which every whole number is a float64.
+const maxWhole = 1 << 53
+
+// whole is n such that float64(n)/scale has exactly the bits of v.
+func whole(v, scale float64) (n int64, ok bool) {
+	x := math.RoundToEven(v * scale)
+	if !(math.Abs(x) <= maxWhole) { // NaN as well
+		return 0, false
+	}
+	n = int64(x)
+	return n, math.Float64bits(float64(n)/scale) == math.Float64bits(v)
+}
+
+// zigzag maps small numbers of either sign to small unsigned ones.
+func zigzag(n int64) uint64 { return uint64(n<<1) ^ uint64(n>>63) }
+
+// unzigzag is its inverse.
+func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
+
+// gcd is the greatest common divisor, of a and |b|.
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
