@@ -1,0 +1,243 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"stallmark/web/format"
+)
+
+// Figure is a chart laid out: everything the template writes.
+type Figure struct {
+	ID, Title, Note, Empty string
+	Unit                   string // of the axis, for the caption
+	Value                  string // the last value, or the largest of a past window
+	Summary                string // the chart in words
+	From, To               string // milliseconds, for scripts
+	YTicks                 []YTick
+	XTicks                 []XTick
+	Lines                  []Line
+	Limits                 []Line
+	Above                  []string // limits beyond the scale
+	Bands                  []Box
+	Marks                  []MarkLine
+	Legend                 bool
+}
+
+// Line is one drawn series.
+type Line struct {
+	Class            string // s1 to s6, the order of the legend
+	Name, Last       string
+	Line, Band, Area string // path data, may be empty
+	Values           string // comma-separated, in the axis's unit, one a column; empty is a gap
+	Label            string // of a limit, written at its right end
+	LabelY           string
+}
+
+// Box is a shaded window in percent.
+type Box struct{ X, W string }
+
+// MarkLine is a moment in percent.
+type MarkLine struct {
+	X, Anchor, TextX string
+	Text             string
+	Ms               string
+}
+
+// maxLines bounds the series of one chart: more cannot be told apart.
+const maxLines = 6
+
+// Lay computes the figure of a chart.
+func Lay(c Chart) Figure {
+	fig := Figure{
+		ID: c.ID, Title: c.Title, Note: c.Note, Empty: c.Empty,
+		From: strconv.FormatInt(c.From.UnixMilli(), 10), To: strconv.FormatInt(c.To.UnixMilli(), 10),
+		XTicks: xTicks(c.From, c.To, 5, false),
+	}
+	if len(c.Series) > maxLines {
+		c.Series = c.Series[:maxLines]
+	}
+	low, high, any := extent(c.Series)
+	if !any && fig.Empty == "" {
+		fig.Empty = "no data in this window"
+	}
+	f := frame{from: c.From.UnixMilli(), to: c.To.UnixMilli(), bottom: min(low, 0)}
+	f.top = topOf(high, c)
+	scale := format.ScaleFor(max(f.top, -f.bottom), c.Unit)
+	f.top = headroom(f, scale)
+	fig.Unit = scale.Unit
+	fig.YTicks = yTicks(f, scale)
+	for i, s := range c.Series {
+		fig.Lines = append(fig.Lines, lineOf(s, i, c, f, scale))
+	}
+	fig.limits(c, f, scale)
+	fig.Bands = boxes(c.Fired, c.From, c.To)
+	fig.Marks = marks(c.Marks, c.From, c.To)
+	fig.Legend = len(fig.Lines) > 1
+	fig.Value = caption(c)
+	fig.Summary = summary(c)
+	return fig
+}
+
+// extent is the smallest and largest finite value of all series.
+func extent(all []Series) (low, high float64, any bool) {
+	for _, s := range all {
+		for _, p := range s.Points {
+			if math.IsNaN(p.V) || math.IsInf(p.V, 0) {
+				continue
+			}
+			if !any {
+				low, high, any = p.V, p.V, true
+			}
+			low, high = min(low, p.V), max(high, p.V)
+		}
+	}
+	return low, high, any
+}
+
+// topOf takes in a limit that is near the data: the distance to it matters. One
+// that is far away would flatten the line, and is told in words instead.
+func topOf(high float64, c Chart) float64 {
+	top := high
+	for _, l := range c.Limits {
+		if v := l.largest(); v > top && v <= 3*high {
+			top = v
+		}
+	}
+	if top <= 0 {
+		return 1
+	}
+	return top
+}
+
+// headroom lifts the top a little, to the next tick if that is near.
+func headroom(f frame, s format.Scale) float64 {
+	if s.Unit == "%" && f.top <= 100 && f.top > 60 {
+		return 100
+	}
+	step := niceStep((f.top-f.bottom)/s.Div/3, s.Binary) * s.Div
+	if up := math.Ceil(f.top/step) * step; up <= f.top*1.2 {
+		return up
+	}
+	return f.top * 1.06
+}
+
+func (l Limit) largest() float64 {
+	if len(l.Points) == 0 {
+		return l.Value
+	}
+	_, high, _ := extent([]Series{{Points: l.Points}})
+	return high
+}
+
+func lineOf(s Series, i int, c Chart, f frame, scale format.Scale) Line {
+	d := drawn{}
+	for _, run := range runs(s.Points, c.Step) {
+		d.draw(columns(run, f, Columns), f)
+	}
+	return Line{
+		Class: "s" + strconv.Itoa(i+1), Name: s.Name, Last: endValue(s, c),
+		Line: string(d.line), Band: string(d.band), Area: string(d.area),
+		Values: values(s.Points, c, scale),
+	}
+}
+
+// limits draws the thresholds: a straight line, or one that moves.
+func (fig *Figure) limits(c Chart, f frame, scale format.Scale) {
+	for _, l := range c.Limits {
+		line := Line{Class: "limit", Name: l.Name}
+		end, d := l.Value, drawn{}
+		if len(l.Points) > 0 {
+			for _, run := range runs(l.Points, c.Step) {
+				d.draw(columns(run, f, Columns), f)
+				end = run[len(run)-1].V
+			}
+		} else {
+			d.draw([]column{{f.from, end, end}, {f.to, end, end}}, f)
+		}
+		if low, _, any := extent([]Series{{Points: l.Points}}); low > f.top || !any && end > f.top {
+			fig.Above = append(fig.Above, strings.TrimSpace(l.Name+" "+format.Value(end, c.Unit)))
+			continue
+		}
+		y := f.y(end)
+		line.Line, line.Label = string(d.line), strings.TrimSpace(l.Name+" "+format.Value(end, c.Unit))
+		line.LabelY = px(y - 4)
+		if y < 2*padTop+6 {
+			line.LabelY = px(y + 12)
+		}
+		line.Last = format.Value(end, c.Unit)
+		fig.Limits = append(fig.Limits, line)
+	}
+}
+
+// values lists what a crosshair shows: the largest value of each column.
+func values(points []Point, c Chart, scale format.Scale) string {
+	span := c.To.Sub(c.From).Milliseconds()
+	step := max(c.Step.Milliseconds(), 1)
+	n := min(span/step+1, Columns)
+	if span <= 0 || n < 1 {
+		return ""
+	}
+	cells := make([]float64, n)
+	for i := range cells {
+		cells[i] = math.NaN()
+	}
+	for _, p := range points {
+		k := (p.T - c.From.UnixMilli()) * (n - 1) / span
+		if k < 0 || k >= n || math.IsNaN(p.V) {
+			continue
+		}
+		if math.IsNaN(cells[k]) || p.V > cells[k] {
+			cells[k] = p.V
+		}
+	}
+	texts := make([]string, n)
+	for i, v := range cells {
+		if !math.IsNaN(v) {
+			texts[i] = scale.Number(v)
+		}
+	}
+	return strings.Join(texts, ",")
+}
+
+func boxes(spans []Span, from, to time.Time) []Box {
+	var all []Box
+	total := float64(to.Sub(from))
+	for _, s := range spans {
+		if !s.To.After(from) && s.To != s.From || !s.From.Before(to) || total <= 0 {
+			continue
+		}
+		a := max(float64(s.From.Sub(from))/total, 0)
+		b := min(float64(s.To.Sub(from))/total, 1)
+		all = append(all, Box{percent(a), percent(max(b-a, 0.003))})
+	}
+	return all
+}
+
+// marks places moments, those within a hundredth of the width as one.
+func marks(all []Mark, from, to time.Time) []MarkLine {
+	total := float64(to.Sub(from))
+	var out []MarkLine
+	lastRel, n := -1.0, 0
+	for _, m := range all {
+		rel := float64(m.At.Sub(from)) / total
+		if rel < 0 || rel > 1 || total <= 0 {
+			continue
+		}
+		if len(out) > 0 && rel-lastRel < 0.01 {
+			n++
+			last := &out[len(out)-1]
+			last.Text = strings.TrimSuffix(last.Text, " (+"+strconv.Itoa(n-1)+")") + " (+" + strconv.Itoa(n) + ")"
+			continue
+		}
+		lastRel, n = rel, 0
+		line := MarkLine{X: percent(rel), TextX: percent(rel), Anchor: "start", Text: m.Text, Ms: strconv.FormatInt(m.At.UnixMilli(), 10)}
+		if rel > 0.6 {
+			line.Anchor = "end"
+		}
+		out = append(out, line)
+	}
+	return out
+}

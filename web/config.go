@@ -1,0 +1,41 @@
+package web
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Config is what [New] needs.
+type Config struct {
+	Backend  Backend
+	Host     string        // the watched host's name, shown in the head of every page
+	Version  string        // of Stallmark
+	Interval time.Duration // between beats; 0 means 1 s
+	// AllowedHosts are the names and addresses, without port, by which the page
+	// may be asked for besides the loopback ones: a defence against DNS
+	// rebinding, where a foreign name resolves to this machine.
+	AllowedHosts []string
+	Now          func() time.Time // the clock
+	Logger       *slog.Logger     // nil: no log
+	Timeout      time.Duration    // for one request; 0 means 10 s
+}
+
+func (c *Config) complete() error {
+	if c.Backend == nil {
+		return errors.New("web: no backend")
+	}
+	if c.Now == nil {
+		return errors.New("web: no clock")
+	}
+	if c.Interval <= 0 {
+		c.Interval = time.Second
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 10 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+package web
+
+import (
+	"github.com/prometheus/prometheus/model/labels"
+
+	"stallmark/web/format"
+)
+
+// sameLabels compares series without their names.
+func sameLabels(a, b labels.Labels) bool {
+	return labels.Equal(a.DropReserved(isName), b.DropReserved(isName))
+}
+
+func isName(n string) bool { return n == labels.MetricName }
+
+// subjectOf names what a series is about.
+func subjectOf(l labels.Labels) string {
+	for _, name := range []string{"process", "mountpoint", "device"} {
+		if v := l.Get(name); v != "" {
+			return format.Clean(v)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,168 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"stallmark/storage/model"
+	"stallmark/web/chart"
+	"stallmark/web/format"
+	"stallmark/web/view"
+)
+
+// evidenceMax is how many evidence charts the overview shows.
+const evidenceMax = 6
+
+// report fetches the findings of a window and the verdict about it.
+func (s *server) report(ctx context.Context, w view.Window) (model.Report, error) {
+	found, err := s.cfg.Backend.FindingsIn(ctx, w.From, w.To)
+	if err != nil {
+		return model.Report{}, err
+	}
+	return s.cfg.Backend.Report(ctx, w.From, w.To, found)
+}
+
+func (s *server) reportJSON(r *http.Request, w view.Window) (any, error) {
+	return s.report(r.Context(), w)
+}
+
+func (s *server) overview(r *http.Request, w view.Window) (templ.Component, error) {
+	ctx := r.Context()
+	rep, err := s.report(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.cfg.Backend.EventsIn(ctx, w.From, w.To, model.EventSetting, model.EventBlocked, model.EventLog)
+	if err != nil {
+		return nil, err
+	}
+	o := view.Overview{Page: s.live(s.frame(r, w, "")), Sources: view.NewSources(rep.Coverage)}
+	o.Timed = true
+	o.Twin = "/api/v1/report" + w.Query()
+	o.Verdict = view.NewVerdict(rep, w, s.blind(ctx, w))
+	o.Others = view.NewOthers(rep, w)
+	o.Page.Verdict = o.Verdict.Word + ": " + o.Verdict.Title
+	o.Title = o.Verdict.Word + " · " + format.Clean(s.cfg.Host) + " · Stallmark"
+
+	main := view.MainFindings(rep)
+	b := backdrop{w, spansOf(main, rep, w), marksOf(events)}
+	o.Lanes, o.Quiet = s.lanes(rep, events, b)
+	o.Evidence = s.evidenceCharts(ctx, main, evidenceMax, b)
+	o.Around = s.hostCharts(ctx, b)
+	if len(main) == 0 {
+		o.Cliffs = s.cliffs(ctx, w)
+	}
+	return view.OverviewPage(o), nil
+}
+
+// blind reports whether the window holds no sample at all.
+func (s *server) blind(ctx context.Context, w view.Window) bool {
+	oldest, newest := s.cfg.Backend.Extent(ctx)
+	return newest.IsZero() || newest.Before(w.From) || oldest.After(w.To)
+}
+
+// spansOf are the times in which the main root's signature fired.
+func spansOf(main []model.Finding, rep model.Report, w view.Window) []chart.Span {
+	if len(main) == 0 {
+		return nil
+	}
+	var out []chart.Span
+	for _, f := range rep.Findings {
+		if f.Signature == main[0].Signature {
+			out = append(out, chart.Span{From: f.Started, To: endOf(f, w)})
+		}
+	}
+	return out
+}
+
+func endOf(f model.Finding, w view.Window) time.Time {
+	if f.Ended == nil {
+		return w.To
+	}
+	return *f.Ended
+}
+
+// marksOf are the changed settings.
+func marksOf(events []model.Event) []chart.Mark {
+	var out []chart.Mark
+	for _, e := range events {
+		if e.Kind == model.EventSetting {
+			out = append(out, chart.Mark{At: e.From, Text: format.Clean(strings.TrimSpace(e.Text))})
+		}
+	}
+	return out
+}
+
+// openLanes is how many lanes are shown before the rest is folded.
+const openLanes = 7
+
+// lanes are the signatures as rows: those that fired, those that are unknown,
+// then the quiet ones.
+func (s *server) lanes(rep model.Report, events []model.Event, b backdrop) (open, folded chart.Lanes) {
+	rows := view.Lanes(s.cfg.Backend.Signatures(), rep, events, b.window)
+	n := min(len(rows), max(openLanes, view.Fired(rows)))
+	w := b.window
+	return chart.LayLanes(rows[:n], b.marks, w.From, w.To), chart.LayLanes(rows[n:], b.marks, w.From, w.To)
+}
+
+// cliff is a distance to a point where a stall begins: two expressions with
+// the same labels.
+type cliff struct {
+	title, value, edge, unit, signature string
+}
+
+func cliffList() []cliff {
+	return []cliff{
+		{"Dirty pages, of the point where writers are paused", dirtyBytes, freerunBytes, "bytes", "dirty-throttling"},
+		{"Direct reclaim watermark, of free memory", minBytes, freeBytes, "bytes", "direct-reclaim"},
+		{"CPU time", cpuBusy, `vector(100)`, "percent", "cpu-saturation"},
+		{"Open files of %s", `stallmark_process_open_fds`, `stallmark_process_max_fds`, "count", "fd-exhausted"},
+		{"Mappings of %s", `stallmark_process_mappings`, `stallmark_process_max_mappings`, "count", "map-count-exhausted"},
+		{"Space on %s", `node_filesystem_size_bytes - node_filesystem_avail_bytes`, `node_filesystem_size_bytes`, "bytes", "disk-full"},
+	}
+}
+
+// cliffsMax is how many distances are shown, the nearest first.
+const cliffsMax = 4
+
+// cliffs measures how near the next stall is.
+func (s *server) cliffs(ctx context.Context, w view.Window) []view.Cliff {
+	var out []view.Cliff
+	for _, c := range cliffList() {
+		out = append(out, s.measure(ctx, c, w)...)
+	}
+	slices.SortStableFunc(out, func(a, b view.Cliff) int { return int(b.Percent*10) - int(a.Percent*10) })
+	return out[:min(len(out), cliffsMax)]
+}
+
+func (s *server) measure(ctx context.Context, c cliff, w view.Window) []view.Cliff {
+	values, err := s.cfg.Backend.Instant(ctx, c.value, w.To)
+	if err != nil {
+		return nil
+	}
+	edges, err := s.cfg.Backend.Instant(ctx, c.edge, w.To)
+	if err != nil {
+		return nil
+	}
+	link := ""
+	for _, sig := range s.cfg.Backend.Signatures() {
+		if sig.ID == c.signature {
+			link = w.Link("signatures", c.signature)
+		}
+	}
+	var out []view.Cliff
+	for _, v := range values {
+		for _, e := range edges {
+			if sameLabels(v.Metric, e.Metric) && e.F > 0 {
+				name := strings.ReplaceAll(c.title, "%s", subjectOf(v.Metric))
+				out = append(out, view.NewCliff(name, v.F, e.F, c.unit, link))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+
+	"stallmark/storage/model"
+	"stallmark/web/chart"
+	"stallmark/web/format"
+	"stallmark/web/view"
+)
+
+// refresh is the least time between looks for news.
+const refresh = 2 * time.Second
+
+// maxSamples is how many samples a line is drawn from at most. It is a few
+// times the columns of a chart, whose envelope keeps the spikes.
+const maxSamples = 4 * chart.Columns
+
+// panel is a chart to be queried.
+type panel struct {
+	title, unit, note string
+	lines, limits     []line
+	subject           map[string]string // only series that agree with it are drawn
+}
+
+// line is one expression. Its series are named by the values of a label, or by
+// name where there is none.
+type line struct {
+	name, expr, label string
+	value             *float64 // of a constant limit
+}
+
+// backdrop is what all charts of a page share.
+type backdrop struct {
+	window view.Window
+	fired  []chart.Span
+	marks  []chart.Mark
+}
+
+// step is the distance of a chart's samples: a beat, or as many as it takes to
+// stay under maxSamples.
+func (s *server) step(w view.Window) time.Duration {
+	beats := int64(w.To.Sub(w.From)/maxSamples/s.cfg.Interval) + 1
+	return time.Duration(beats) * s.cfg.Interval
+}
+
+// draw queries and lays out one chart. A query that fails leaves a chart that
+// says so: the other charts are not worse for it.
+func (s *server) draw(ctx context.Context, id string, p panel, b backdrop) chart.Figure {
+	w := b.window
+	c := chart.Chart{
+		ID: id, Title: format.Clean(p.title), Unit: p.unit, Note: format.Clean(p.note),
+		From: w.From, To: w.To, Step: s.step(w), Live: w.Live, Fired: b.fired, Marks: b.marks,
+	}
+	for _, l := range p.lines {
+		found, err := s.series(ctx, l, p, w)
+		if err != nil {
+			s.cfg.Logger.Warn("chart", "title", p.title, "error", err)
+			c.Empty = "could not be computed"
+			continue
+		}
+		c.Series = append(c.Series, found...)
+	}
+	for _, l := range p.limits {
+		if l.value != nil {
+			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Value: *l.value})
+			continue
+		}
+		found, err := s.series(ctx, l, p, w)
+		if err != nil {
+			s.cfg.Logger.Warn("threshold", "title", p.title, "error", err)
+		}
+		if len(found) > 0 {
+			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Points: found[0].Points})
+		}
+	}
+	return chart.Lay(c)
+}
+
+func (s *server) series(ctx context.Context, l line, p panel, w view.Window) ([]chart.Series, error) {
+	m, err := s.cfg.Backend.Range(ctx, l.expr, w.From, w.To, s.step(w))
+	if err != nil {
+		return nil, err
+	}
+	m = slices.DeleteFunc(m, func(one promql.Series) bool { return !agrees(p.subject, one.Metric) })
+	var out []chart.Series
+	for _, one := range m {
+		points := make([]chart.Point, len(one.Floats))
+		for i, f := range one.Floats {
+			points[i] = chart.Point{T: f.T, V: f.F}
+		}
+		out = append(out, chart.Series{Name: lineName(l, one.Metric, len(m)), Points: points})
+	}
+	return out, nil
+}
+
+// agrees reports whether a series has the subject's value in every label that
+// both have.
+func agrees(subject map[string]string, metric labels.Labels) bool {
+	for name, value := range subject {
+		if got := metric.Get(name); got != "" && got != value {
+			return false
+		}
+	}
+	return true
+}
+
+func lineName(l line, metric labels.Labels, n int) string {
+	if l.label != "" {
+		return strings.TrimSpace(format.Clean(metric.Get(l.label)) + " " + l.name)
+	}
+	if l.name != "" || n == 1 {
+		return l.name
+	}
+	var parts []string
+	metric.Range(func(x labels.Label) {
+		if x.Name != labels.MetricName {
+			parts = append(parts, x.Value)
+		}
+	})
+	return format.Clean(strings.Join(parts, " "))
+}
+
+// evidencePanel is the chart of a piece of evidence.
+func evidencePanel(f model.Finding, e model.Evidence) panel {
+	p := panel{title: e.Title, unit: e.Unit, subject: f.Subject, lines: []line{{expr: e.Expr}}}
+	switch {
+	case e.Limit != "":
+		p.limits = []line{{name: "threshold", expr: e.Limit}}
+	case e.Threshold != nil:
+		p.limits = []line{{name: "threshold", value: e.Threshold}}
+	}
+	p.note, _, _ = strings.Cut(e.Detail, "\n")
+	return p
+}
+
+// evidenceCharts draws the evidence of findings, each expression once.
+func (s *server) evidenceCharts(ctx context.Context, all []model.Finding, n int, b backdrop) []chart.Figure {
+	var out []chart.Figure
+	seen := map[string]bool{}
+	for _, f := range all {
+		for _, e := range f.Evidence {
+			key := e.Expr + "\x00" + e.Limit
+			if e.Expr == "" || seen[key] || len(out) >= n {
+				continue
+			}
+			seen[key] = true
+			out = append(out, s.draw(ctx, "evidence-"+strconv.Itoa(len(out)+1), evidencePanel(f, e), b))
+		}
+	}
+	return out
+}

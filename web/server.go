@@ -1,0 +1,80 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"stallmark/web/view"
+)
+
+// server answers requests from a backend.
+type server struct {
+	cfg    Config
+	assets view.Assets
+	seats  chan struct{} // one for each request under way
+}
+
+// seats bounds the requests that are worked on at once; others wait for their
+// turn within their own time.
+const seats = 8
+
+// New makes the page's handler. It has no state to close.
+func New(cfg Config) (http.Handler, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	files, paths, err := hashedAssets()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{cfg: cfg, assets: paths, seats: make(chan struct{}, seats)}
+	r := chi.NewRouter()
+	r.Use(
+		s.recovered,
+		headers,
+		s.knownHost,
+		crossOrigin,
+		readOnly,
+		middleware.GetHead,
+	)
+	r.NotFound(s.noPage)
+	for _, f := range files {
+		r.Get(f.path, f.serve)
+	}
+	r.Group(func(r chi.Router) {
+		r.Use(middleware.Compress(5, "text/html", "application/json"), s.timed)
+		s.routes(r)
+	})
+	return r, nil
+}
+
+// routes are all the paths there are, each page beside its JSON.
+func (s *server) routes(r chi.Router) {
+	r.Get("/", s.page(s.overview))
+	r.Get("/api/v1/report", s.json(s.reportJSON))
+
+	r.Get("/findings", s.page(s.findings))
+	r.Get("/api/v1/findings", s.json(s.findingsJSON))
+	r.Get("/findings/{id}", s.page(s.finding))
+	r.Get("/api/v1/findings/{id}", s.json(s.findingJSON))
+
+	r.Get("/disks", s.page(s.disks))
+	r.Get("/api/v1/disks", s.json(s.disksJSON))
+
+	r.Get("/signatures", s.page(s.signatures))
+	r.Get("/api/v1/signatures", s.json(s.signaturesJSON))
+	r.Get("/signatures/{id}", s.page(s.signature))
+	r.Get("/api/v1/signatures/{id}", s.json(s.signatureJSON))
+
+	r.Get("/status", s.page(s.status))
+	r.Get("/api/v1/status", s.json(s.statusJSON))
+}
+
+// crossOrigin refuses state changes that another site's page asks for. Nothing
+// changes state now; it is here before anything does.
+func crossOrigin(next http.Handler) http.Handler {
+	var protection http.CrossOriginProtection
+	return protection.Handler(next)
+}

@@ -1,0 +1,124 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"stallmark/storage/model"
+	"stallmark/web/format"
+	"stallmark/web/view"
+)
+
+// statusData is the status in the JSON.
+type statusData struct {
+	Version  string           `json:"version"`
+	Host     string           `json:"host"`
+	Health   view.Health      `json:"health"`
+	Coverage []model.Coverage `json:"coverage"`
+}
+
+func (s *server) statusJSON(r *http.Request, w view.Window) (any, error) {
+	coverage, err := s.cfg.Backend.CoverageAt(r.Context(), w.To)
+	return statusData{s.cfg.Version, s.cfg.Host, s.cfg.Backend.Health(r.Context()), coverage}, err
+}
+
+func (s *server) status(r *http.Request, w view.Window) (templ.Component, error) {
+	ctx := r.Context()
+	coverage, err := s.cfg.Backend.CoverageAt(ctx, w.To)
+	if err != nil {
+		return nil, err
+	}
+	page := view.Status{Page: s.live(s.frame(r, w, "Status")), Sources: view.NewSources(coverage)}
+	page.Timed, page.Twin = true, "/api/v1/status"+w.Query()
+	took, err := s.cfg.Backend.Instant(ctx, "stallmark_source_duration_seconds", w.To)
+	if err != nil {
+		return nil, err
+	}
+	for i, src := range coverage {
+		for _, sample := range took {
+			if sample.Metric.Get("source") == src.Source {
+				page.Sources[i].Took = format.Value(sample.F, "seconds")
+			}
+		}
+	}
+	h := s.cfg.Backend.Health(ctx)
+	page.StoreOK, page.Store, page.Bad = h.Storage.Up, storePairs(h.Storage), cleaned(h.Storage.BadBlocks)
+	page.Own = s.ownPairs(r, h)
+	for i, p := range ownPanels() {
+		page.Charts = append(page.Charts, s.draw(ctx, "own-"+strconv.Itoa(i+1), p, backdrop{window: w}))
+	}
+	for _, e := range s.endpoints() {
+		page.API = append(page.API, view.Endpoint{Path: e[0], About: e[1], Link: e[0] + w.Query()})
+	}
+	return view.StatusPage(page), nil
+}
+
+// ownPanels are the charts about the recorder.
+func ownPanels() []panel {
+	return []panel{
+		{title: "Sampler lateness", unit: "seconds", note: "How late each beat came.", lines: []line{{expr: `stallmark_sampler_lateness_seconds`}}},
+		{title: "Beats lost", unit: "count", note: "Since the start; a beat that was missed is not made up for.", lines: []line{{expr: `stallmark_sampler_beats_lost_total`}}},
+		{title: "Slowest sources", unit: "seconds", lines: []line{{expr: `topk(5, stallmark_source_duration_seconds)`, label: "source"}}},
+	}
+}
+
+func (s *server) ownPairs(r *http.Request, h view.Health) []view.Pair {
+	oldest, newest := s.cfg.Backend.Extent(r.Context())
+	pairs := []view.Pair{{Name: "Version", Value: s.cfg.Version}}
+	if !h.Started.IsZero() {
+		pairs = append(pairs, view.Pair{Name: "Running since", Value: format.Stamp(h.Started) + " UTC"})
+	}
+	pairs = append(pairs, view.Pair{Name: "Interval", Value: format.Span(s.cfg.Interval)})
+	if !newest.IsZero() {
+		pairs = append(pairs,
+			view.Pair{Name: "Oldest sample", Value: format.Stamp(oldest) + " UTC"},
+			view.Pair{Name: "Newest sample", Value: format.Stamp(newest) + " UTC"})
+	}
+	return append(pairs, view.Pair{Name: "Rule pack", Value: format.Clean(h.RulesVersion)})
+}
+
+func storePairs(st view.Storage) []view.Pair {
+	where := format.Clean(st.Path)
+	if where == "" {
+		where = "memory alone"
+	}
+	pairs := []view.Pair{
+		{Name: "File", Value: where},
+		{Name: "State", Value: map[bool]string{true: "answers", false: "does not answer"}[st.Up]},
+		{Name: "Size", Value: format.Value(float64(st.Bytes), "bytes")},
+		{Name: "Blocks", Value: strconv.Itoa(st.Blocks)},
+		{Name: "Last write took", Value: format.Value(st.LastWrite.Seconds(), "seconds")},
+		{Name: "Beats not stored", Value: strconv.FormatInt(st.LostBeats, 10)},
+	}
+	if st.MaxBytes > 0 {
+		pairs[2].Value += " of at most " + format.Value(float64(st.MaxBytes), "bytes")
+	}
+	if st.Detail != "" {
+		pairs = append(pairs, view.Pair{Name: "Detail", Value: format.Clean(st.Detail)})
+	}
+	for _, m := range st.More {
+		pairs = append(pairs, view.Pair{Name: format.Clean(m.Name), Value: format.Clean(m.Value)})
+	}
+	return pairs
+}
+
+func cleaned(all []string) []string {
+	out := make([]string, len(all))
+	for i, t := range all {
+		out[i] = format.Clean(t)
+	}
+	return out
+}
+
+// endpoints documents the JSON.
+func (s *server) endpoints() [][2]string {
+	return [][2]string{
+		{"/api/v1/report", "the verdict of a window: findings, incidents, ruled_out, unknown, coverage; as diagnose --json prints it"},
+		{"/api/v1/findings", "the findings of a window, the newest first; /api/v1/findings/{id} is one of them"},
+		{"/api/v1/disks", "every block device with rates and latencies; null where nothing was measured"},
+		{"/api/v1/signatures", "the catalogue with the state of each; /api/v1/signatures/{id} is one of them"},
+		{"/api/v1/status", "sources, store and recorder"},
+	}
+}

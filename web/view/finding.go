@@ -1,0 +1,236 @@
+package view
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"stallmark/storage/model"
+	"stallmark/web/chart"
+	"stallmark/web/format"
+)
+
+// Advice is a remedy as it is shown.
+type Advice struct {
+	Kind    string // now, later, accept
+	Title   string
+	Why     string
+	Current string
+	Apply   string
+	More    []Part // persistence, rollback, risk, how to verify
+}
+
+// Part is a titled piece of text; Code is to be typed.
+type Part struct {
+	Title string
+	Text  string
+	Code  bool
+}
+
+// Proof is one piece of evidence as it is shown.
+type Proof struct {
+	Title     string
+	Value     string
+	Threshold string
+	Role      model.Role
+	RoleText  string
+	State     model.EvidenceState
+	StateText string
+	Glyph     Glyph
+	Detail    []string // a line each
+	Expr      string
+}
+
+// Finding is the page of one finding.
+type Finding struct {
+	Page
+	Brief    Brief
+	Kind     VerdictKind
+	Because  string
+	What     []string // paragraphs
+	Subject  []Pair
+	Proofs   []Proof
+	Charts   []chart.Figure
+	RuledOut []Checked
+	Advice   []Advice
+	Explains []Choice
+	Chain    []Step
+	Sig      string // path of the signature's page
+	When     string // path of the overview around it
+}
+
+// Findings is the list of findings of a window.
+type Findings struct {
+	Page
+	Rows  []Brief
+	Lanes chart.Lanes
+}
+
+// NewFinding fills the page of a finding, without its charts.
+func NewFinding(p Page, f model.Finding) Finding {
+	w := p.Window
+	page := Finding{
+		Page: p, Brief: briefOf(f, w), Kind: kindOf([]model.Finding{f}), Because: because(f),
+		What: paragraphs(f.What), Sig: w.Link("signatures", f.Signature),
+		RuledOut: ruledOut(f.RuledOut, w), Advice: adviceOf(f.Remedy),
+	}
+	to := w.To
+	if f.Ended != nil {
+		to = *f.Ended
+	}
+	page.When = w.Around(f.Started, to)
+	for _, name := range slices.Sorted(maps.Keys(f.Subject)) {
+		page.Subject = append(page.Subject, Pair{format.Clean(name), format.Clean(f.Subject[name])})
+	}
+	for _, e := range f.Evidence {
+		page.Proofs = append(page.Proofs, proofOf(e))
+	}
+	for _, id := range f.Explains {
+		page.Explains = append(page.Explains, Choice{Text: format.Clean(id), Href: w.Link("signatures", id)})
+	}
+	return page
+}
+
+// BriefsOf are findings in one line each, the newest first.
+func BriefsOf(all []model.Finding, w Window) []Brief {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b model.Finding) int { return b.Started.Compare(a.Started) })
+	var out []Brief
+	for _, f := range sorted {
+		out = append(out, briefOf(f, w))
+	}
+	return out
+}
+
+func briefOf(f model.Finding, w Window) Brief {
+	b := Brief{
+		Title: format.Clean(firstLine(f.Title, f.Signature)), Signature: f.Signature, Subject: subjectText(f.Subject),
+		Layer: f.Layer, Severity: f.Severity, Confidence: f.Confidence,
+		Started: f.Started, Ended: ended(f.Ended), Link: w.Link("findings", f.ID), Class: severityClass(f.Severity),
+	}
+	b.Lasted = lasted(b.Started, b.Ended, w)
+	switch {
+	case f.State == model.StatePending:
+		b.Word, b.Glyph = "Pending", GlyphPartial
+	case f.Ended != nil:
+		b.Word, b.Glyph = "Ended", GlyphPast
+	case f.Severity == model.SeverityCritical:
+		b.Word, b.Glyph = "Firing", GlyphFiring
+	default:
+		b.Word, b.Glyph = "Firing", GlyphWarning
+	}
+	return b
+}
+
+func severityClass(s model.Severity) string {
+	switch s {
+	case model.SeverityCritical:
+		return "crit"
+	case model.SeverityWarning:
+		return "warn"
+	}
+	return "info"
+}
+
+// subjectText names the subject by its label values.
+func subjectText(s map[string]string) string {
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(s)) {
+		all = append(all, k+" "+s[k])
+	}
+	return format.Clean(strings.Join(all, ", "))
+}
+
+func proofOf(e model.Evidence) Proof {
+	p := Proof{
+		Title: format.Clean(e.Title), Value: format.Optional(e.Value, e.Unit), Role: e.Role, State: e.State,
+		Expr: format.Clean(e.Expr),
+	}
+	if e.Threshold != nil {
+		p.Threshold = format.Value(*e.Threshold, e.Unit)
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(e.Detail), "\n") {
+		if line != "" {
+			p.Detail = append(p.Detail, format.Clean(line))
+		}
+	}
+	if e.Role == model.RoleWitness && e.Value == nil && e.State == model.EvidenceHolds {
+		p.Value = "seen"
+	}
+	p.RoleText, p.StateText, p.Glyph = proofWords(e)
+	return p
+}
+
+func proofWords(e model.Evidence) (role, state string, g Glyph) {
+	role = map[model.Role]string{
+		model.RoleWitness: "direct witness", model.RoleConfirms: "confirms",
+		model.RoleContradicts: "would speak against it", model.RoleContext: "context",
+	}[e.Role]
+	against := e.Role == model.RoleContradicts
+	switch e.State {
+	case model.EvidenceHolds:
+		if against {
+			return role, "speaks against it", GlyphFailed
+		}
+		return role, "holds", GlyphOK
+	case model.EvidenceFails:
+		if against {
+			return role, "does not", GlyphOK
+		}
+		return role, "does not hold", GlyphFailed
+	case model.EvidenceUnmeasured:
+		return role, "unmeasured", GlyphUnknown
+	}
+	return role, "shown", GlyphAbsent
+}
+
+func paragraphs(text string) []string {
+	var all []string
+	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			all = append(all, format.Clean(strings.Join(strings.Fields(p), " ")))
+		}
+	}
+	return all
+}
+
+func adviceOf(all []model.Remedy) []Advice {
+	var out []Advice
+	for _, kind := range []model.RemedyKind{model.RemedyNow, model.RemedyLater, model.RemedyAccept} {
+		for _, r := range all {
+			if r.Kind == kind {
+				out = append(out, oneAdvice(r))
+			}
+		}
+	}
+	return out
+}
+
+func oneAdvice(r model.Remedy) Advice {
+	a := Advice{
+		Kind: string(r.Kind), Title: format.Clean(r.Title), Why: format.Clean(r.Why),
+		Current: format.Clean(r.Current), Apply: format.Clean(strings.TrimSpace(r.Apply)),
+	}
+	for _, p := range []Part{
+		{"Rollback", r.Rollback, true},
+		{"To keep it after a reboot", r.Persist, true},
+		{"Risk", r.Risk, false},
+		{"How to verify", r.Verify, false},
+	} {
+		if p.Text = format.Clean(strings.TrimSpace(p.Text)); p.Text != "" {
+			a.More = append(a.More, p)
+		}
+	}
+	return a
+}
+
+// adviceNow is what the banner offers: the first remedy for now that has a
+// command, else the first at all; and how many more there are.
+func adviceNow(f model.Finding) (*Advice, int) {
+	all := adviceOf(f.Remedy)
+	if len(all) == 0 {
+		return nil, 0
+	}
+	k := slices.IndexFunc(all, func(a Advice) bool { return a.Kind == string(model.RemedyNow) && a.Apply != "" })
+	return &all[max(k, 0)], len(all) - 1
+}

@@ -1,0 +1,68 @@
+package view
+
+import "time"
+
+// BodyFragment names the part of a document that a live refresh asks for.
+const BodyFragment = "body"
+
+// Page is the frame of every page.
+type Page struct {
+	Title   string // of the tab
+	Host    string
+	Version string
+	Nav     string // path of the section that is on
+	Window  Window
+	Timed   bool          // the page shows the window, so it offers to change it
+	Refresh time.Duration // between looks for news, 0 if there is none to expect
+	Twin    string        // the same as JSON
+	Verdict string        // announced to screen readers when it changes
+	Assets  Assets
+}
+
+// Assets are the paths of the page's files, with their hashes.
+type Assets struct {
+	CSS, JS, Icon string
+}
+
+// Sections are the entries of the navigation, with their keys.
+func (p Page) Sections() []Choice {
+	entries := []struct{ text, piece, key string }{
+		{"Now", "", "n"},
+		{"Findings", "findings", "f"},
+		{"Disks", "disks", "d"},
+		{"Signatures", "signatures", "s"},
+		{"Status", "status", "t"},
+	}
+	var all []Choice
+	for _, e := range entries {
+		href := p.Window.Link()
+		if e.piece != "" {
+			href = p.Window.Link(e.piece)
+		}
+		all = append(all, Choice{Text: e.text, Href: href, Key: e.key, On: p.Nav == "/"+e.piece})
+	}
+	return all
+}
+
+// Glyph names an icon; state is never shown by colour alone.
+type Glyph string
+
+// The icons.
+const (
+	GlyphFiring  Glyph = "firing"
+	GlyphPast    Glyph = "past"
+	GlyphWarning Glyph = "warning"
+	GlyphOK      Glyph = "ok"
+	GlyphUnknown Glyph = "unknown"
+	GlyphPartial Glyph = "partial"
+	GlyphAbsent  Glyph = "absent"
+	GlyphDenied  Glyph = "denied"
+	GlyphFailed  Glyph = "failed"
+)
+
+// Failure is the page of an error.
+type Failure struct {
+	Status  int
+	Title   string
+	Message string
+}

@@ -1,0 +1,171 @@
+package view
+
+import (
+	"time"
+
+	"stallmark/rules"
+	"stallmark/storage/model"
+	"stallmark/web/format"
+)
+
+// State is how a signature stands now.
+type State struct {
+	Word  string // firing, quiet, unknown
+	Glyph Glyph
+	Class string
+	Why   string
+	Mend  string
+}
+
+// SignatureRow is one line of the catalogue.
+type SignatureRow struct {
+	ID, Title string
+	Layer     model.Layer
+	Severity  model.Severity
+	State     State
+	Link      string
+}
+
+// Layered are the signatures of one layer.
+type Layered struct {
+	Layer string
+	About string
+	Rows  []SignatureRow
+}
+
+// Signatures is the catalogue.
+type Signatures struct {
+	Page
+	Groups   []Layered
+	Version  string
+	Problems []string
+}
+
+// Signature is the page of one signature.
+type Signature struct {
+	Page
+	Row        SignatureRow
+	What       []string
+	Needs      []string
+	When       string
+	Extent     string
+	For        string
+	Keep       string
+	Evidence   []Asked
+	Explains   []Choice
+	Friends    []Choice // told apart from these
+	Remedies   []Advice
+	References []Reference
+	Tests      []string
+	File       string
+	Recent     []Brief
+}
+
+// Asked is a piece of evidence that a signature asks for.
+type Asked struct {
+	Title, Role, Unit, Threshold, Expr string
+	Wait                               []string
+}
+
+// Reference is a text, with a link if it is an address.
+type Reference struct {
+	Text, Href string
+}
+
+// StatesOf reads from a report how each signature stands, by id.
+func StatesOf(r model.Report) map[string]State {
+	states := map[string]State{}
+	for _, q := range r.RuledOut {
+		states[q.Signature] = State{Word: "quiet", Glyph: GlyphOK, Class: "quiet", Why: format.Clean(q.Why)}
+	}
+	for _, u := range r.Unknown {
+		states[u.Signature] = State{"unknown", GlyphUnknown, "unknown", format.Clean(u.Why), format.Clean(u.Mend)}
+	}
+	for _, f := range r.Findings {
+		if f.Ended == nil && f.State != model.StatePending {
+			states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: headline(f)}
+		}
+	}
+	return states
+}
+
+// NewSignatures groups the catalogue by layer.
+func NewSignatures(p Page, all []*rules.Signature, states map[string]State, h Health) Signatures {
+	page := Signatures{Page: p, Version: h.RulesVersion}
+	for _, s := range h.RuleProblems {
+		page.Problems = append(page.Problems, format.Clean(s))
+	}
+	groups := []Layered{
+		{Layer: "cause", About: "what starts a stall"},
+		{Layer: "mechanism", About: "how it travels"},
+		{Layer: "symptom", About: "what the broker says"},
+	}
+	for _, s := range all {
+		for i := range groups {
+			if groups[i].Layer == string(s.Layer) {
+				groups[i].Rows = append(groups[i].Rows, RowOf(s, states, p.Window))
+			}
+		}
+	}
+	for _, g := range groups {
+		if len(g.Rows) > 0 {
+			page.Groups = append(page.Groups, g)
+		}
+	}
+	return page
+}
+
+// RowOf is one line of the catalogue.
+func RowOf(s *rules.Signature, states map[string]State, w Window) SignatureRow {
+	state, ok := states[s.ID]
+	if !ok {
+		state = State{Word: "not judged", Glyph: GlyphUnknown, Class: "unknown", Why: "no verdict about it in this window"}
+	}
+	return SignatureRow{s.ID, format.Clean(s.Title), s.Layer, s.Severity, state, w.Link("signatures", s.ID)}
+}
+
+// NewSignature fills the page of one signature.
+func NewSignature(p Page, s *rules.Signature, states map[string]State) Signature {
+	w := p.Window
+	page := Signature{
+		Page: p, Row: RowOf(s, states, w), What: paragraphs(s.What), Needs: s.Needs,
+		When: s.When, Extent: s.Extent, For: spanText(s.For), Keep: spanText(s.KeepFiringFor), File: s.File,
+	}
+	for _, e := range s.Evidence {
+		page.Evidence = append(page.Evidence, askedOf(e))
+	}
+	for _, id := range s.Explains {
+		page.Explains = append(page.Explains, Choice{Text: id, Href: w.Link("signatures", id)})
+	}
+	for _, id := range s.Differential {
+		page.Friends = append(page.Friends, Choice{Text: id, Href: w.Link("signatures", id)})
+	}
+	for _, r := range s.Remedy {
+		page.Remedies = append(page.Remedies, Advice{Kind: string(r.Kind), Title: r.Title, Why: r.Why, Apply: r.Apply})
+	}
+	for _, r := range s.References {
+		page.References = append(page.References, referenceOf(r))
+	}
+	for _, t := range s.Tests {
+		page.Tests = append(page.Tests, t.Name+" → "+string(t.Expect))
+	}
+	return page
+}
+
+func askedOf(e rules.EvidenceRule) Asked {
+	a := Asked{Title: e.Title, Role: string(e.Role), Unit: e.Unit, Expr: e.Expr, Wait: e.Wait}
+	switch {
+	case e.Threshold.Number != nil:
+		a.Threshold = string(e.Op) + " " + format.Value(*e.Threshold.Number, e.Unit)
+	case e.Threshold.Expr != "":
+		a.Threshold = string(e.Op) + " " + e.Threshold.Expr
+	}
+	return a
+}
+
+func spanText(d time.Duration) string {
+	if d <= 0 {
+		return "at once"
+	}
+	return format.Span(d)
+}

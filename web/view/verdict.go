@@ -1,0 +1,346 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stallmark/storage/model"
+	"stallmark/web/format"
+)
+
+// VerdictKind decides the banner's colour and icon.
+type VerdictKind string
+
+// The kinds of verdicts. Unsure: nothing was found, but causes of stalls could
+// not be checked. Blind: there is no data.
+const (
+	Stalling VerdictKind = "stalling"
+	Stalled  VerdictKind = "stalled"
+	Warning  VerdictKind = "warning"
+	Warned   VerdictKind = "warned"
+	Calm     VerdictKind = "calm"
+	Unsure   VerdictKind = "unsure"
+	Blind    VerdictKind = "blind"
+)
+
+// Verdict is the banner: what is wrong, since when, why, and what to do.
+type Verdict struct {
+	Kind       VerdictKind
+	Word       string // Stalling, Was stalling ...
+	Glyph      Glyph
+	Title      string
+	Text       string // a sentence for the calm kinds
+	Confidence model.Confidence
+	Because    string // what makes the confidence
+	Started    time.Time
+	Ended      time.Time // zero while it lasts
+	Lasted     string
+	Link       string // the root finding's page
+	Chain      []Step
+	Do         *Advice
+	MoreAdvice int // further remedies on the finding's page
+	RuledOut   []Checked
+	Unknown    []Checked
+}
+
+// Step is one link of the chain cause, mechanism, symptom.
+type Step struct {
+	Layer model.Layer
+	Title string
+	Value string
+	Link  string
+}
+
+// Checked is a signature that was ruled out, or could not be judged.
+type Checked struct {
+	Title string
+	Why   string
+	Mend  string
+	Link  string
+}
+
+// Brief is an incident in one line.
+type Brief struct {
+	Word       string
+	Glyph      Glyph
+	Class      string
+	Title      string
+	Signature  string
+	Subject    string
+	Layer      model.Layer
+	Severity   model.Severity
+	Confidence model.Confidence
+	Started    time.Time
+	Ended      time.Time
+	Lasted     string
+	Link       string
+}
+
+// NewVerdict reads the banner from a report. Blind says that there is no data
+// at all in the window.
+func NewVerdict(r model.Report, w Window, blind bool) Verdict {
+	v := Verdict{RuledOut: ruledOut(r.RuledOut, w), Unknown: unknown(r.Unknown, w)}
+	main := mainIncident(r)
+	switch {
+	case main != nil:
+		v.incident(*main, r, w)
+	case blind:
+		v.Kind, v.Glyph, v.Word = Blind, GlyphUnknown, "No data"
+		v.Title = "Nothing was recorded in this window"
+		v.Text = "There is no verdict without samples. The Status page says which sources answer."
+		v.RuledOut = nil
+	default:
+		v.nothing(r, w)
+	}
+	return v
+}
+
+// nothing fills the banner when no signature fired.
+func (v *Verdict) nothing(r model.Report, w Window) {
+	v.Kind, v.Glyph, v.Word = Calm, GlyphOK, "Calm"
+	v.Title = "No known stall"
+	v.Text = fmt.Sprintf("%s checked, none fired.", count(len(r.RuledOut), "signature was", "signatures were"))
+	if len(r.Unknown) == 0 {
+		return
+	}
+	v.Text += fmt.Sprintf(" %s not be judged.", count(len(r.Unknown), "could", "could"))
+	blindSpots := 0
+	for _, u := range r.Unknown {
+		if u.Severity == model.SeverityCritical && u.Layer == model.LayerCause {
+			blindSpots++
+		}
+	}
+	if blindSpots > 0 {
+		v.Kind, v.Glyph, v.Word = Unsure, GlyphUnknown, "Not sure"
+		v.Title = "Nothing found, but " + count(blindSpots, "possible cause", "possible causes") + " could not be checked"
+	}
+}
+
+// incident fills the banner from the main incident.
+func (v *Verdict) incident(i model.Incident, r model.Report, w Window) {
+	all := findingsOf(i, r)
+	if len(all) == 0 {
+		return
+	}
+	root := all[0]
+	b := briefOf(root, w)
+	v.Glyph, v.Word, v.Title, v.Link = b.Glyph, b.Word, b.Title, b.Link
+	v.Kind = kindOf(all)
+	if v.Kind == Stalling || v.Kind == Stalled {
+		v.Word = word(v.Kind)
+	}
+	v.Confidence, v.Because = root.Confidence, because(root)
+	v.Started, v.Ended = i.Started, ended(i.Ended)
+	v.Lasted = lasted(v.Started, v.Ended, w)
+	v.Chain = chain(all, w)
+	if a, more := adviceNow(root); a != nil {
+		v.Do, v.MoreAdvice = a, more
+	}
+	if len(root.RuledOut) > 0 && root.Ended != nil {
+		v.RuledOut = ruledOut(root.RuledOut, w) // as it stood while firing
+	}
+}
+
+func word(k VerdictKind) string {
+	if k == Stalling {
+		return "Stalling"
+	}
+	return "Was stalling"
+}
+
+func kindOf(all []model.Finding) VerdictKind {
+	critical := slices.ContainsFunc(all, func(f model.Finding) bool { return f.Severity == model.SeverityCritical })
+	firing := slices.ContainsFunc(all, func(f model.Finding) bool { return f.Ended == nil })
+	switch {
+	case critical && firing:
+		return Stalling
+	case critical:
+		return Stalled
+	case firing:
+		return Warning
+	}
+	return Warned
+}
+
+// mainIncident is the one that the banner is about: lasting before ended,
+// critical before others, then the latest. Findings of severity info and
+// pending ones make no banner.
+func mainIncident(r model.Report) *model.Incident {
+	var best *model.Incident
+	var bestRank []int64
+	for k := range r.Incidents {
+		i := &r.Incidents[k]
+		rank, ok := rankOf(*i, r)
+		if ok && (best == nil || slices.Compare(rank, bestRank) > 0) {
+			best, bestRank = i, rank
+		}
+	}
+	return best
+}
+
+func rankOf(i model.Incident, r model.Report) ([]int64, bool) {
+	all := findingsOf(i, r)
+	if len(all) == 0 || !slices.ContainsFunc(all, bannerWorthy) {
+		return nil, false
+	}
+	kind := kindOf(all)
+	order := []VerdictKind{Warned, Stalled, Warning, Stalling}
+	return []int64{int64(slices.Index(order, kind)), certainty(all[0].Confidence), i.Started.UnixMilli()}, true
+}
+
+func bannerWorthy(f model.Finding) bool {
+	return f.Severity != model.SeverityInfo && f.State != model.StatePending
+}
+
+func certainty(c model.Confidence) int64 {
+	return int64(slices.Index([]model.Confidence{model.Possible, model.Likely, model.Confirmed}, c))
+}
+
+// findingsOf are an incident's findings, root first.
+func findingsOf(i model.Incident, r model.Report) []model.Finding {
+	var all []model.Finding
+	for _, id := range append([]string{i.Root}, i.Findings...) {
+		k := slices.IndexFunc(r.Findings, func(f model.Finding) bool { return f.ID == id })
+		if k >= 0 && !slices.ContainsFunc(all, func(f model.Finding) bool { return f.ID == id }) {
+			all = append(all, r.Findings[k])
+		}
+	}
+	return all
+}
+
+// chain lists the root and what follows from it, by layer, each signature once.
+func chain(all []model.Finding, w Window) []Step {
+	order := []model.Layer{model.LayerCause, model.LayerMechanism, model.LayerSymptom}
+	rest := slices.Clone(all[1:])
+	slices.SortStableFunc(rest, func(a, b model.Finding) int {
+		return slices.Index(order, a.Layer) - slices.Index(order, b.Layer)
+	})
+	var steps []Step
+	seen := map[string]bool{}
+	for _, f := range append([]model.Finding{all[0]}, rest...) {
+		if !seen[f.Signature] {
+			seen[f.Signature] = true
+			steps = append(steps, Step{f.Layer, format.Clean(f.Title), headline(f), w.Link("findings", f.ID)})
+		}
+	}
+	return steps
+}
+
+// headline is the measured value that says most: the first evidence that holds.
+func headline(f model.Finding) string {
+	for _, e := range f.Evidence {
+		if e.Value == nil || e.State != model.EvidenceHolds {
+			continue
+		}
+		text := format.Clean(e.Title) + " " + format.Value(*e.Value, e.Unit)
+		if e.Threshold != nil {
+			text += " against " + format.Value(*e.Threshold, e.Unit)
+		}
+		return text
+	}
+	return ""
+}
+
+// because says what makes the confidence: the witness, or what is missing.
+func because(f model.Finding) string {
+	var measured, holding, against int
+	for _, e := range f.Evidence {
+		if e.Role == model.RoleWitness && e.State == model.EvidenceHolds && f.Confidence == model.Confirmed {
+			return "Witness: " + format.Clean(firstLine(e.Detail, e.Title))
+		}
+		if e.Role == model.RoleConfirms && e.State != model.EvidenceUnmeasured {
+			measured++
+			if e.State == model.EvidenceHolds {
+				holding++
+			}
+		}
+		if e.Role == model.RoleContradicts && e.State == model.EvidenceHolds {
+			against++
+		}
+	}
+	text := fmt.Sprintf("%d of %s hold, no direct witness seen", holding, count(measured, "measured confirmation", "measured confirmations"))
+	if measured == 0 {
+		text = "the condition alone: no confirmation could be measured"
+	}
+	if against > 0 {
+		text += ", " + count(against, "value speaks", "values speak") + " against it"
+	}
+	return text
+}
+
+func firstLine(texts ...string) string {
+	for _, t := range texts {
+		if line, _, _ := strings.Cut(strings.TrimSpace(t), "\n"); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+func ruledOut(all []model.RuledOut, w Window) []Checked {
+	var out []Checked
+	for _, r := range all {
+		out = append(out, Checked{Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
+	}
+	return out
+}
+
+func unknown(all []model.Unknown, w Window) []Checked {
+	var out []Checked
+	for _, u := range all {
+		out = append(out, Checked{format.Clean(firstLine(u.Title, u.Signature)), format.Clean(u.Why), format.Clean(u.Mend), w.Link("signatures", u.Signature)})
+	}
+	return out
+}
+
+// count writes a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func ended(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// lasted is the length of a span that may still go on.
+func lasted(started, ended time.Time, w Window) string {
+	if ended.IsZero() {
+		ended = w.To
+	}
+	if ended.Before(started) {
+		ended = started
+	}
+	return format.Span(ended.Sub(started))
+}
+
+// MainFindings are the findings that the banner is about, root first; nil if
+// there is no banner.
+func MainFindings(r model.Report) []model.Finding {
+	if i := mainIncident(r); i != nil {
+		return findingsOf(*i, r)
+	}
+	return nil
+}
+
+// NewOthers are the roots of the window's other incidents, the newest first.
+func NewOthers(r model.Report, w Window) []Brief {
+	main := mainIncident(r)
+	var roots []model.Finding
+	for _, i := range r.Incidents {
+		if main != nil && i.Root == main.Root {
+			continue
+		}
+		if all := findingsOf(i, r); len(all) > 0 {
+			roots = append(roots, all[0])
+		}
+	}
+	return BriefsOf(roots, w)
+}

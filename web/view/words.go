@@ -1,0 +1,79 @@
+package view
+
+import (
+	"strings"
+	"unicode"
+
+	"stallmark/storage/model"
+	"stallmark/web/format"
+)
+
+func zone(w Window) string {
+	if w.Local {
+		return "local"
+	}
+	return "utc"
+}
+
+func doTitle(kind string) string {
+	switch model.RemedyKind(kind) {
+	case model.RemedyNow:
+		return "Do now"
+	case model.RemedyLater:
+		return "Do later"
+	}
+	return "Accept"
+}
+
+// outTitle heads the list of what was checked.
+func outTitle(k VerdictKind) string {
+	if k == Calm || k == Unsure || k == Blind {
+		return "Checked"
+	}
+	return "Ruled out"
+}
+
+func partNames(parts []Part) string {
+	var names []string
+	for i, p := range parts {
+		name := p.Title
+		if i > 0 {
+			name = strings.ToLower(name[:1]) + name[1:]
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func percentText(v float64) string { return format.Fixed(v, 0) + "\u00a0%" }
+
+// slug makes an id for an element out of a name.
+func slug(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, s)
+}
+
+// diskAbout is the small line under a device's name.
+func diskAbout(d Disk) string {
+	parts := []string{d.Kind}
+	if d.Backing != "" && d.Backing != d.Name {
+		parts = append(parts, "on "+d.Backing)
+	}
+	if d.About != "" {
+		parts = append(parts, d.About)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// referenceOf makes a link of a reference that is a web address.
+func referenceOf(text string) Reference {
+	text = format.Clean(text)
+	if strings.HasPrefix(text, "https://") && !strings.ContainsAny(text, " \n") {
+		return Reference{text, text}
+	}
+	return Reference{Text: text}
+}
