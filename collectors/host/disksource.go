@@ -11,10 +11,11 @@ import (
 
 // disksSource keeps [Disks] up to date and states what is known about each
 // device: its place, its mounts, and the settings of its queue. It reads every
-// 10 s, and at once when diskstats has seen a device come or go.
+// 10 s, and within a second when diskstats has seen a device come or go.
 type disksSource struct {
 	disks  *Disks
 	clock  cadence
+	urgent cadence
 	series map[string]*model.Series // by name, kind, backing and mount
 	info   []*model.Series
 	queues []model.Sample
@@ -25,7 +26,7 @@ type disksSource struct {
 
 func newDisksSource(d *Disks) *disksSource {
 	return &disksSource{
-		disks: d, clock: cadence{every: topologyEvery},
+		disks: d, clock: cadence{every: topologyEvery}, urgent: cadence{every: perSecond},
 		series: map[string]*model.Series{}, queue: map[string]*model.Series{}, stated: map[string]map[string]bool{},
 	}
 }
@@ -38,8 +39,8 @@ func (*disksSource) Provides() []string { return []string{"stallmark_disk_info"}
 
 // Collect implements [collectors.Source].
 func (s *disksSource) Collect(root collectors.Root, out *collectors.Out) error {
-	changed := s.disks.changed.Swap(false)
-	if s.clock.due(out.At()) || changed {
+	if s.clock.due(out.At()) || s.disks.changed.Load() && s.urgent.due(out.At()) {
+		s.disks.changed.Store(false)
 		s.err = s.disks.Refresh(root)
 		s.state(root, out, s.disks.now.Load())
 	}
@@ -63,8 +64,9 @@ func (s *disksSource) state(root collectors.Root, out *collectors.Out, t *topolo
 		}
 		name := cleanText([]byte(d.name))
 		shown[name] = true
+		mount, _ := d.mount()
 		labels := []string{
-			"device", name, "kind", d.kind, "mount", cleanText([]byte(d.mountPoint())),
+			"device", name, "kind", d.kind, "mount", cleanText([]byte(mount.Point)),
 			"backing", cleanText([]byte(strings.Join(t.physical(d.name, 0), ","))),
 		}
 		key := strings.Join(labels, "\x00")
@@ -119,18 +121,22 @@ func (d *device) isShown() bool {
 	return d.used
 }
 
-// mountPoint is the first place where the whole file system is mounted, else
-// the first where a part of it is; empty if there is none.
-func (d *device) mountPoint() string {
-	for _, m := range d.mounts {
-		if m.Root == "/" {
-			return m.Point
+// mount is the one that stands for a device: the first of the whole file
+// system, else the first of a part of it, else an overlay that writes to it.
+func (d *device) mount() (m Mount, ok bool) {
+	best := 0
+	for _, candidate := range d.mounts {
+		rank := 2
+		if candidate.FSType == "overlay" {
+			rank = 1
+		} else if candidate.Root == "/" {
+			rank = 3
+		}
+		if rank > best {
+			m, best = candidate, rank
 		}
 	}
-	if len(d.mounts) > 0 {
-		return d.mounts[0].Point
-	}
-	return ""
+	return m, best > 0
 }
 
 // deviceFact is one fact of a device, below block.<device>.
@@ -150,19 +156,16 @@ func (d *device) facts(root collectors.Root) []deviceFact {
 		all = append(all, deviceFact{key: "size_bytes", value: strconv.FormatUint(d.size, 10)})
 	}
 	var points []string
-	fstype, options := "", ""
 	for _, m := range d.mounts {
 		if point := cleanText([]byte(m.Point)); !slices.Contains(points, point) && len(points) < maxMountsShown {
 			points = append(points, point)
 		}
 	}
-	if len(d.mounts) > 0 {
-		fstype, options = cleanText([]byte(d.mounts[0].FSType)), cleanText([]byte(d.mounts[0].Options))
-	}
+	mount, _ := d.mount()
 	return append(all,
 		deviceFact{key: "mounts", value: strings.Join(points, ",")},
-		deviceFact{key: "fstype", value: fstype},
-		deviceFact{key: "options", value: options},
+		deviceFact{key: "fstype", value: cleanText([]byte(mount.FSType))},
+		deviceFact{key: "options", value: cleanText([]byte(mount.Options))},
 	)
 }
 

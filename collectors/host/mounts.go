@@ -63,11 +63,16 @@ func parseMount(line []byte) (Mount, bool) {
 	return m, len(fsType) > 0 && strings.HasPrefix(m.Point, "/") && isDeviceNumber(m.Device)
 }
 
-// joinOptions puts those of the file system after those of the mount; both
-// begin with rw or ro, and what the mount says holds.
+// joinOptions puts those of the file system after those of the mount. Both
+// begin with rw or ro; one ro is enough, for instance that of ext4 after an
+// error.
 func joinOptions(mount, fileSystem string) string {
 	first, rest, _ := strings.Cut(fileSystem, ",")
-	if first != "rw" && first != "ro" {
+	switch first {
+	case "ro":
+		mount = "ro" + strings.TrimPrefix(strings.TrimPrefix(mount, "rw"), "ro")
+	case "rw":
+	default:
 		rest = fileSystem
 	}
 	if rest == "" {
