@@ -42,8 +42,13 @@ func NewWriter(out io.Writer, cfg WriterConfig) (*Writer, error) {
 	return &Writer{cfg: cfg, archive: a, cur: newRecorded()}, nil
 }
 
-// offer hands over a tick, unless too many are waiting.
-func (a *archive) offer(j job) bool {
+// offer hands over a tick; unless it may wait, it gives up when too many are
+// waiting.
+func (a *archive) offer(j job, wait bool) bool {
+	if wait {
+		a.jobs <- j
+		return true
+	}
 	select {
 	case a.jobs <- j:
 		return true

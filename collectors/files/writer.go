@@ -26,6 +26,9 @@ type WriterConfig struct {
 	// command lines are left out. Environments and everything below root/ are
 	// left out in any case.
 	Filter func(name string, data []byte) []byte
+	// Patient makes Commit wait for the disk instead of losing a tick, for
+	// copying a recording, where no beat is to be kept.
+	Patient bool
 }
 
 // Writer records: it is the Root that the sources read from while recording,
@@ -189,7 +192,7 @@ func (w *Writer) Commit(at time.Time) {
 		tick.meta = &meta
 	}
 	next := newRecorded()
-	if w.archive.offer(tick) {
+	if w.archive.offer(tick, w.cfg.Patient) {
 		w.begun = true
 		w.ticks++
 	} else {

@@ -58,7 +58,7 @@ func readAllOf(t *testing.T, r collectors.Root, names ...string) {
 func record(t *testing.T, beats int, filter func(string, []byte) []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, WriterConfig{Meta: testMeta(), Root: testHost(0), Filter: filter})
+	w, err := NewWriter(&out, WriterConfig{Meta: testMeta(), Root: testHost(0), Filter: filter, Patient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
