@@ -43,18 +43,28 @@ func (b *buddyinfo) Collect(root collectors.Root, out *collectors.Out) error {
 				continue
 			}
 		}
-		for _, s := range series {
-			var v uint64
-			if v, rest, ok = cutUint(rest); !ok {
-				break
-			}
-			out.Add(s, float64(v))
-		}
-		if field, _ := cutField(rest); len(field) > 0 {
+		if !addOrders(out, series, rest) {
 			l.fault("a number for each order")
 		}
 	}
 	return l.err(len(out.Samples()) > 0)
+}
+
+// addOrders puts the columns of a line. It reports false for one that is no
+// number.
+func addOrders(out *collectors.Out, series []*model.Series, rest []byte) bool {
+	var field []byte
+	for _, s := range series {
+		if field, rest = cutField(rest); len(field) == 0 {
+			return true
+		}
+		v, ok := parseUint(field)
+		if !ok {
+			return false
+		}
+		out.Add(s, float64(v))
+	}
+	return true
 }
 
 // cutHeading cuts "Node 0, zone   Normal" off a line.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,7 +142,7 @@ func virtualOf(root collectors.Root) string {
 		if !bytes.HasPrefix(line, []byte("flags")) {
 			continue
 		}
-		if bytes.Contains(line, []byte(" hypervisor")) {
+		if slices.Contains(strings.Fields(string(line)), "hypervisor") {
 			return "vm"
 		}
 		return "none"

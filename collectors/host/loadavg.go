@@ -7,6 +7,9 @@ import (
 	"stallmark/storage/model"
 )
 
+// maxLoad is more than there can be tasks.
+const maxLoad = 1e9
+
 // loadavg reads /proc/loadavg.
 type loadavg struct {
 	file
@@ -41,7 +44,7 @@ func (a *loadavg) Collect(root collectors.Root, out *collectors.Out) error {
 		var field []byte
 		field, rest = cutField(rest)
 		v, err := strconv.ParseFloat(string(field), 64)
-		if err != nil || v < 0 || v > 1e9 {
+		if err != nil || !(v >= 0 && v <= maxLoad) { // also for NaN
 			l.fault("three load averages")
 			break
 		}
