@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/rules"
+	"stallmark/storage/model"
+)
+
+// defaultWatch is how long a live diagnosis watches.
+const defaultWatch = 15 * time.Second
+
+func diagnoseCommand() command {
+	return command{
+		name:    "diagnose",
+		args:    "[PATH...]",
+		summary: "Say why this host stalls, now or in a recording",
+		help: `
+Without a PATH it watches this host for a while (--for) and gives its verdict.
+A PATH is a recording made with "stallmark record", or a folder with one in it;
+each gets a report of its own.
+
+Exit codes: 0 nothing found; 1 findings; 2 usage or unreadable input;
+3 nothing found, but a critical kernel cause could not be judged for want of
+evidence.`,
+		options: func(o *options) []option {
+			o.duration = defaultWatch
+			return []option{
+				{"for", "TIME", "how long to watch this host", (*period)(&o.duration), true},
+				{"json", "", "print the report as JSON; an array of them for several PATHs", (*toggle)(&o.json), true},
+			}
+		},
+		run: runDiagnose,
+	}
+}
+
+// diagnosis is a report and what it is about.
+type diagnosis struct {
+	what   string
+	report model.Report
+}
+
+func runDiagnose(ctx context.Context, p *program, o *options, args []string) (int, error) {
+	if len(args) > 0 && o.set["for"] {
+		return exitUsage, usagef("--for is for watching this host, not for recordings")
+	}
+	pack := p.loadRules(o)
+	if len(args) == 0 {
+		d, err := p.watch(ctx, o, pack)
+		if err != nil {
+			return exitUsage, err
+		}
+		return exitCode(d.report), p.print(o, []diagnosis{d})
+	}
+	var done []diagnosis
+	var failed error
+	code := exitOK
+	for _, path := range args {
+		d, err := p.replay(ctx, o, pack, path)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		done = append(done, d)
+		code = worse(code, exitCode(d.report))
+	}
+	if len(done) > 0 {
+		failed = errors.Join(failed, p.print(o, done))
+	}
+	if failed != nil {
+		code = exitUsage
+	}
+	return code, failed
+}
+
+// worse merges the exit codes of several recordings: findings go before
+// unknown causes, those before nothing.
+func worse(a, b int) int {
+	switch {
+	case a == exitFound || b == exitFound:
+		return exitFound
+	case a == exitUnknown || b == exitUnknown:
+		return exitUnknown
+	}
+	return exitOK
+}
+
+func exitCode(r model.Report) int {
+	if len(r.Findings) > 0 {
+		return exitFound
+	}
+	for _, u := range r.Unknown {
+		if u.Layer == model.LayerCause && u.Severity == model.SeverityCritical {
+			return exitUnknown
+		}
+	}
+	return exitOK
+}
+
+// print writes one report, or several.
+func (p *program) print(o *options, list []diagnosis) error {
+	if !o.json {
+		for i, d := range list {
+			if i > 0 {
+				fmt.Fprintln(p.stdout)
+			}
+			if err := writeText(p.stdout, p.screen, d.what, d.report); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	enc := json.NewEncoder(p.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if len(list) == 1 {
+		return enc.Encode(list[0].report)
+	}
+	reports := make([]model.Report, len(list))
+	for i, d := range list {
+		reports[i] = d.report
+	}
+	return enc.Encode(reports)
+}
+
+// watch samples this host for a while. An interrupt ends it early; the report
+// is about what was seen until then.
+func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diagnosis, error) {
+	root := collectors.NewLiveRoot(o.paths)
+	m := thisMachine(o, root)
+	a := newAnalysis(pack, o.interval)
+	var stepErr error
+	sampler, err := collectors.New(collectors.Config{
+		Root: root, Sources: m.sources(), Sink: a.store, Interval: o.interval, Now: p.now,
+		AfterBeat: func(ctx context.Context, at time.Time) {
+			if err := a.step(ctx, at.Truncate(time.Millisecond)); err != nil && ctx.Err() == nil {
+				stepErr = err
+			}
+		},
+	})
+	if err != nil {
+		return diagnosis{}, err
+	}
+	fmt.Fprintf(p.stderr, "watching %s for %v ...\n", oneLine(m.hostname), o.duration)
+	limited, cancel := context.WithTimeout(ctx, o.duration+o.interval/2)
+	defer cancel()
+	if err := sampler.Run(limited); err != nil && limited.Err() == nil {
+		return diagnosis{}, err
+	}
+	if a.last.IsZero() {
+		return diagnosis{}, errors.New("no beat was taken in that time")
+	}
+	report, err := a.report(context.WithoutCancel(ctx))
+	return diagnosis{m.title(), report}, errors.Join(stepErr, err)
+}
+
+// title names a host in a report.
+func (m machine) title() string {
+	name := m.hostname
+	if name == "" {
+		name = "host"
+	}
+	if m.kernel != "" {
+		name += " (Linux " + m.kernel + ")"
+	}
+	return name
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"stallmark/collectors"
+	"stallmark/collectors/files"
+	"stallmark/collectors/host"
+	"stallmark/collectors/process"
+)
+
+// machine is what the sources must know about a host besides its files.
+type machine struct {
+	pageSize   int // bytes
+	clockTicks int // a second
+	hostname   string
+	kernel     string
+	watch      []string
+	recorded   bool // a replay
+	thorough   bool // read more than judging needs, for a recording
+	statfs     func(string) (host.FileSystem, error)
+	opener     process.Files
+}
+
+// thisMachine describes the running host. Name and kernel come from the given
+// root, which in a container is the host's and not the container's.
+func thisMachine(o *options, root collectors.Root) machine {
+	return machine{
+		pageSize:   os.Getpagesize(),
+		clockTicks: clockTicks(),
+		hostname:   firstLine(root, "proc/sys/kernel/hostname"),
+		kernel:     firstLine(root, "proc/sys/kernel/osrelease"),
+		watch:      o.watch,
+		statfs:     statfsBelow(o.paths.Rootfs),
+		opener:     process.NewRootOpener(o.paths.Procfs),
+	}
+}
+
+// recordedMachine describes the host of a recording.
+func recordedMachine(m files.Meta, watch []string) machine {
+	return machine{
+		pageSize: m.PageSize, clockTicks: m.ClockTicks, hostname: m.Hostname, kernel: m.Kernel,
+		watch: append(append([]string{}, m.Watch...), watch...), recorded: true,
+	}
+}
+
+// sources lists all sources, in the order in which a replay runs them.
+func (m machine) sources() []collectors.Source {
+	disks := host.NewDisks()
+	h := host.Config{
+		PageSize: m.pageSize, ClockTicks: m.clockTicks, Hostname: m.hostname, Kernel: m.kernel,
+		Statfs: m.statfs, Disks: disks,
+	}
+	p := process.Config{
+		PageSize: m.pageSize, ClockTicks: m.clockTicks, Watch: m.watch, WatchAllRecorded: m.recorded,
+		Thorough: m.thorough, Files: m.opener, Disks: below{disks},
+	}
+	return append(host.Sources(h), process.Sources(p)...)
+}
+
+// below answers which disk is under a device.
+type below struct{ disks *host.Disks }
+
+// Backing implements process.Disks.
+func (b below) Backing(device string) string {
+	_, physical, _ := b.disks.DeviceOf(device)
+	return physical
+}
+
+// defaultTicks is USER_HZ on every architecture that this program is built for.
+const defaultTicks = 100
+
+// clockTicks asks the kernel for USER_HZ (AT_CLKTCK of the auxiliary vector).
+func clockTicks() int {
+	const atClockTicks = 17 // include/uapi/linux/auxvec.h
+	vector, err := unix.Auxv()
+	if err != nil {
+		return defaultTicks
+	}
+	for _, pair := range vector {
+		if pair[0] == atClockTicks && pair[1] > 0 {
+			return int(pair[1])
+		}
+	}
+	return defaultTicks
+}
+
+func firstLine(root collectors.Root, name string) string {
+	data, err := root.Read(name, nil)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	return strings.TrimSpace(line)
+}
+
+// statfsBelow asks for file systems as the host sees them.
+func statfsBelow(rootfs string) func(string) (host.FileSystem, error) {
+	return func(mount string) (host.FileSystem, error) {
+		var s unix.Statfs_t
+		if err := unix.Statfs(filepath.Join(rootfs, mount), &s); err != nil {
+			return host.FileSystem{}, fmt.Errorf("statfs %s: %w", mount, err)
+		}
+		block := float64(s.Frsize)
+		if block == 0 {
+			block = float64(s.Bsize)
+		}
+		return host.FileSystem{
+			SizeBytes: float64(s.Blocks) * block, AvailBytes: float64(s.Bavail) * block, FilesFree: float64(s.Ffree),
+		}, nil
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/collectors/files"
+	"stallmark/rules"
+	"stallmark/storage/model"
+)
+
+// replay judges a recording: its ticks go through the same sources, store and
+// rules as a live host's.
+func (p *program) replay(ctx context.Context, o *options, pack *rules.Pack, path string) (diagnosis, error) {
+	rec, err := files.Open(path, files.DefaultLimits())
+	if err != nil {
+		return diagnosis{}, err
+	}
+	defer rec.Close()
+	m := recordedMachine(rec.Meta(), o.watch)
+	a := newAnalysis(pack, rec.Meta().Interval())
+	if err := a.run(ctx, rec, m); err != nil {
+		return diagnosis{}, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, note := range rec.Notes() {
+		fmt.Fprintf(p.stderr, "stallmark: %s: %s\n", oneLine(path), oneLine(note))
+	}
+	report, err := a.report(ctx)
+	what := path
+	if m.hostname != "" {
+		what += ": " + m.title()
+	}
+	return diagnosis{what, report}, err
+}
+
+// run takes the beats of a recording.
+func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine) error {
+	sink := &factSink{Sink: a.store, known: map[string]string{}}
+	sampler, err := collectors.New(collectors.Config{Sources: m.sources(), Sink: sink, Interval: rec.Meta().Interval()})
+	if err != nil {
+		return err
+	}
+	recorded := rec.Meta().Facts
+	for tick, err := range rec.Ticks() {
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		at := tick.At.Truncate(time.Millisecond)
+		sampler.SetRoot(tick.Root)
+		sampler.Collect(ctx, at)
+		sink.fill(at, recorded)
+		sink.fill(at, tick.Facts)
+		recorded = nil
+		if err := a.step(ctx, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// factSink passes everything on and remembers the facts, so that those which
+// the recording tells and its files do not can be added: what came from files
+// that a recording leaves out, such as a broker's configuration.
+type factSink struct {
+	collectors.Sink
+	known map[string]string
+}
+
+// Fact implements collectors.Sink.
+func (s *factSink) Fact(f model.Fact) {
+	s.known[f.Key] = f.Value
+	s.Sink.Fact(f)
+}
+
+// fill states the recorded facts that no source has stated.
+func (s *factSink) fill(at time.Time, recorded map[string]string) {
+	for key, value := range recorded {
+		if _, ok := s.known[key]; !ok {
+			s.Sink.Fact(model.Fact{At: at, Key: key, Value: value})
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"stallmark/rules"
+)
+
+func rulesCommand() command {
+	return command{
+		name:    "rules",
+		args:    "list|check|test [DIR...]",
+		summary: "List the signatures, check files of your own, or run the tests in them",
+		help: `
+list    prints every signature: layer, severity, id and title
+check   reads the signatures and prints each mistake as file:line:column
+test    runs the tests inside the signature files
+The DIRs, or the folders given with --rules, are read besides the built-in
+signatures. Exit codes: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
+		options: func(o *options) []option {
+			return []option{{"json", "", "list: print JSON", (*toggle)(&o.json), true}}
+		},
+		run: runRules,
+	}
+}
+
+func runRules(ctx context.Context, p *program, o *options, args []string) (int, error) {
+	if len(args) == 0 {
+		return exitUsage, usagef("rules: say list, check or test")
+	}
+	dirs := append(append([]string{}, o.rules...), args[1:]...)
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err != nil {
+			return exitUsage, usageError{err}
+		} else if !info.IsDir() {
+			return exitUsage, usagef("%s is not a folder; its folder is %s", dir, filepath.Dir(dir))
+		}
+	}
+	pack, problems := rules.Load(dirs...)
+	switch args[0] {
+	case "list":
+		return p.listRules(o, pack)
+	case "check":
+		return p.checkRules(pack, problems)
+	case "test":
+		return p.testRules(ctx, pack)
+	}
+	return exitUsage, usagef("rules: there is no %q; say list, check or test", args[0])
+}
+
+// listedRule is one row of "rules list --json".
+type listedRule struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Layer    string `json:"layer"`
+	Severity string `json:"severity"`
+	File     string `json:"file"`
+	BuiltIn  bool   `json:"built_in"`
+}
+
+func (p *program) listRules(o *options, pack *rules.Pack) (int, error) {
+	rows := []listedRule{}
+	for _, s := range pack.Signatures {
+		rows = append(rows, listedRule{s.ID, s.Title, string(s.Layer), string(s.Severity), s.File, s.BuiltIn})
+	}
+	if o.json {
+		enc := json.NewEncoder(p.stdout)
+		enc.SetIndent("", "  ")
+		return exitOK, enc.Encode(rows)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(p.stdout, "%-10s %-9s %-28s %s\n", r.Layer, r.Severity, oneLine(r.ID), oneLine(r.Title))
+	}
+	return exitOK, nil
+}
+
+func (p *program) checkRules(pack *rules.Pack, problems []rules.Problem) (int, error) {
+	for _, problem := range problems {
+		if !problem.Note || !builtIn(pack, problem.File) {
+			fmt.Fprintln(p.stdout, oneLine(problem.String()))
+		}
+	}
+	if len(rules.Mistakes(problems)) > 0 {
+		return exitFound, nil
+	}
+	fmt.Fprintf(p.stdout, "%d signatures, no mistakes\n", len(pack.Signatures))
+	return exitOK, nil
+}
+
+// builtIn reports whether a file is one of our own. Notes about those, such as
+// a signature that is still to come, are no news for a user.
+func builtIn(pack *rules.Pack, file string) bool {
+	return slices.ContainsFunc(pack.Signatures, func(s *rules.Signature) bool { return s.BuiltIn && s.File == file })
+}
+
+func (p *program) testRules(ctx context.Context, pack *rules.Pack) (int, error) {
+	failed := 0
+	results := rules.RunTests(ctx, pack)
+	for _, r := range results {
+		if !r.OK {
+			failed++
+			fmt.Fprintln(p.stdout, oneLine(fmt.Sprintf("%s:%d: %s: %s: %s", r.File, r.Line, r.Signature, r.Name, r.Message)))
+		}
+	}
+	fmt.Fprintf(p.stdout, "%d tests, %d failed\n", len(results), failed)
+	if failed > 0 {
+		return exitFound, nil
+	}
+	return exitOK, nil
+}
+
+// loadRules reads the signatures; a mistake in a user's file is said and
+// stops nothing.
+func (p *program) loadRules(o *options) *rules.Pack {
+	pack, problems := rules.Load(o.rules...)
+	for _, problem := range rules.Mistakes(problems) {
+		fmt.Fprintf(p.stderr, "stallmark: rules: %s\n", oneLine(problem.String()))
+	}
+	return pack
+}

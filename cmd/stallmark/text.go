@@ -1,0 +1,292 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"stallmark/rules"
+	"stallmark/storage/model"
+)
+
+// textReport writes a report for somebody woken at 3 a.m.: the verdict first,
+// then what to do, then why to believe it. All text in a report may be hostile.
+type textReport struct {
+	pen
+	report model.Report
+	byID   map[string]model.Finding
+}
+
+// writeText writes a report about the named host or recording.
+func writeText(w io.Writer, s screen, what string, r model.Report) error {
+	t := &textReport{pen: pen{screen: s}, report: r, byID: map[string]model.Finding{}}
+	for _, f := range r.Findings {
+		t.byID[f.ID] = f
+	}
+	t.head(what)
+	shown := map[string]bool{}
+	for _, incident := range r.Incidents {
+		t.incident(incident, shown)
+	}
+	for _, f := range r.Findings {
+		if !shown[f.ID] {
+			t.finding(f, nil)
+		}
+	}
+	t.ruledOut()
+	t.unknown()
+	t.coverage()
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// head says what was looked at and, when nothing was found, that.
+func (t *textReport) head(what string) {
+	w := t.report.Window
+	t.line("%s", oneLine(what))
+	t.line("%s to %s UTC (%s)", clock(w.From, true), clock(w.To, false), span(w.From, w.To))
+	t.gap()
+	if len(t.report.Findings) > 0 {
+		return
+	}
+	checked := len(t.report.RuledOut)
+	if n := len(t.report.Unknown); n > 0 {
+		t.heading("NOTHING FOUND, BUT NOT ALL COULD BE CHECKED:", fmt.Sprintf("%d ruled out, %d could not be judged.", checked, n))
+		return
+	}
+	t.heading("NOTHING FOUND:", fmt.Sprintf("%d known causes checked and ruled out.", checked))
+}
+
+// incident writes the root with the chain from it to the symptoms.
+func (t *textReport) incident(in model.Incident, shown map[string]bool) {
+	root, ok := t.byID[in.Root]
+	if !ok {
+		return
+	}
+	var chain []model.Finding
+	for _, id := range in.Findings {
+		if f, ok := t.byID[id]; ok && !shown[id] {
+			chain = append(chain, f)
+			shown[id] = true
+		}
+	}
+	t.finding(root, chain)
+}
+
+// finding writes one finding in full, with the chain it is the root of.
+func (t *textReport) finding(f model.Finding, chain []model.Finding) {
+	t.gap()
+	t.heading(verdict(f)+":", f.Title)
+	t.wrap("  ", "  ", fmt.Sprintf("%s, %s, %s%s", when(f, t.report.Window.To), f.Severity, confidence(f.Confidence), subject(f.Subject)))
+	t.gap()
+	if len(chain) > 1 {
+		t.section("Chain")
+		for _, layer := range []model.Layer{model.LayerCause, model.LayerMechanism, model.LayerSymptom} {
+			for _, c := range chain {
+				if c.Layer == layer {
+					t.row(string(layer), fmt.Sprintf("%s (%s%s, %s)", c.Title, c.Signature, subject(c.Subject), when(c, t.report.Window.To)))
+				}
+			}
+		}
+	}
+	t.remedies("Do now", f.Remedy, model.RemedyNow)
+	t.evidence(f.Evidence)
+	if f.What != "" {
+		t.section("What it is")
+		t.paragraph("  ", strings.TrimSpace(f.What))
+	}
+	t.remedies("Later", f.Remedy, model.RemedyLater)
+	t.remedies("Or accept", f.Remedy, model.RemedyAccept)
+	if len(f.RuledOut) > 0 {
+		t.section("Ruled out while it went on")
+		for _, r := range f.RuledOut {
+			t.row(r.Signature, r.Why)
+		}
+	}
+}
+
+// evidence writes measured values against their thresholds.
+func (t *textReport) evidence(list []model.Evidence) {
+	if len(list) == 0 {
+		return
+	}
+	t.section("Evidence")
+	for _, e := range list {
+		text := e.Title + ": " + valueText(e)
+		if e.Detail != "" {
+			text += "; " + e.Detail
+		}
+		t.row(evidenceMark(e), text)
+	}
+}
+
+// evidenceMark says in a word what the evidence does for its finding.
+func evidenceMark(e model.Evidence) string {
+	switch e.State {
+	case model.EvidenceUnmeasured:
+		return "unmeasured"
+	case model.EvidenceShown:
+		return "context"
+	case model.EvidenceHolds:
+		switch e.Role {
+		case model.RoleWitness:
+			return "witness"
+		case model.RoleContradicts:
+			return "CONTRADICTS"
+		}
+		return "confirms"
+	}
+	if e.Role == model.RoleContradicts {
+		return "no objection"
+	}
+	return "does not hold"
+}
+
+func valueText(e model.Evidence) string {
+	if e.Value == nil {
+		return "not measured"
+	}
+	text := rules.Format(*e.Value, e.Unit)
+	if e.Threshold != nil {
+		text += " against " + rules.Format(*e.Threshold, e.Unit)
+	}
+	return text
+}
+
+// remedies writes the advice of one kind, commands on lines of their own so
+// that they can be copied.
+func (t *textReport) remedies(title string, all []model.Remedy, kind model.RemedyKind) {
+	first := true
+	for _, r := range all {
+		if r.Kind != kind {
+			continue
+		}
+		if first {
+			t.section(title)
+			first = false
+		}
+		t.paragraph("  * ", r.Title)
+		t.field("why", r.Why)
+		t.field("now", r.Current)
+		t.command("apply", r.Apply)
+		t.command("keep", r.Persist)
+		t.command("undo", r.Rollback)
+		t.field("check", r.Verify)
+		t.field("risk", r.Risk)
+	}
+}
+
+func (t *textReport) ruledOut() {
+	var left []model.RuledOut
+	for _, r := range t.report.RuledOut {
+		inFinding := slices.ContainsFunc(t.report.Findings, func(f model.Finding) bool {
+			return slices.ContainsFunc(f.RuledOut, func(o model.RuledOut) bool { return o.Signature == r.Signature })
+		})
+		if !inFinding {
+			left = append(left, r)
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	t.section("Ruled out")
+	for _, r := range left {
+		t.row(r.Signature, r.Why)
+	}
+}
+
+func (t *textReport) unknown() {
+	if len(t.report.Unknown) == 0 {
+		return
+	}
+	t.section("Could not be judged")
+	for _, u := range t.report.Unknown {
+		text := u.Why
+		if u.Mend != "" {
+			text += ". To mend it: " + u.Mend
+		}
+		t.row(u.Signature, text)
+	}
+}
+
+// coverage names what was read in full in one line and the rest one by one.
+func (t *textReport) coverage() {
+	if len(t.report.Coverage) == 0 {
+		return
+	}
+	t.section("Coverage")
+	var full []string
+	for _, c := range t.report.Coverage {
+		if c.State == model.SourceOK {
+			full = append(full, c.Source)
+		}
+	}
+	if len(full) > 0 {
+		t.row("ok", strings.Join(full, ", "))
+	}
+	for _, c := range t.report.Coverage {
+		if c.State == model.SourceOK {
+			continue
+		}
+		text := c.Source + ": " + c.Detail
+		if c.Mend != "" {
+			text += ". To mend it: " + c.Mend
+		}
+		t.row(string(c.State), text)
+	}
+}
+
+// verdict is the first word of a finding.
+func verdict(f model.Finding) string {
+	switch {
+	case f.Severity != model.SeverityCritical:
+		return strings.ToUpper(string(f.Severity))
+	case f.Ended == nil:
+		return "STALLING"
+	}
+	return "STALLED"
+}
+
+// confidence adds what the word rests on.
+func confidence(c model.Confidence) string {
+	switch c {
+	case model.Confirmed:
+		return "confirmed by a witness"
+	case model.Likely:
+		return "likely (all that can be measured agrees, no witness seen)"
+	}
+	return "possible (the condition holds, its confirmations do not)"
+}
+
+func when(f model.Finding, end time.Time) string {
+	if f.Ended == nil {
+		return fmt.Sprintf("since %s UTC (%s)", clock(f.Started, false), span(f.Started, end))
+	}
+	return fmt.Sprintf("%s to %s UTC (%s)", clock(f.Started, false), clock(*f.Ended, false), span(f.Started, *f.Ended))
+}
+
+func clock(at time.Time, date bool) string {
+	if date {
+		return at.UTC().Format("2006-01-02 15:04:05")
+	}
+	return at.UTC().Format("15:04:05")
+}
+
+func span(from, to time.Time) string { return to.Sub(from).Round(time.Second).String() }
+
+func subject(labels map[string]string) string {
+	keys := make([]string, 0, len(labels))
+	for k, v := range labels {
+		if v != "" {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&b, ", %s %s", oneLine(k), oneLine(labels[k]))
+	}
+	return b.String()
+}
