@@ -38,7 +38,7 @@ type timing struct {
 
 // gap is the longest time without a beat over which a condition may be thought
 // to have gone on.
-func (t timing) gap() time.Duration { return max(t.keep, minBeats*t.interval) }
+func (t timing) gap() time.Duration { return max(t.keep, minBeats*max(t.interval, judgeEvery)) }
 
 // advance takes one beat. After resolved or dropped the life is over; a
 // condition that holds in the same beat begins a new one (see [life.broken]).

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // memSource is a [Source] over a few series in memory: what the tests inside
 // signature files run on. It never changes after it has been filled.
 type memSource struct {
-	series   []*memSeries
+	series   map[string][]*memSeries // by metric name
 	events   []model.Event
 	facts    map[string]model.Fact
 	coverage []model.Coverage
@@ -59,7 +60,7 @@ type memQuerier struct {
 
 func (q *memQuerier) Select(_ context.Context, sorted bool, _ *promstorage.SelectHints, ms ...*labels.Matcher) promstorage.SeriesSet {
 	set := &memSet{}
-	for _, s := range q.source.series {
+	for _, s := range q.source.candidates(ms) {
 		if matches(s.labels, ms) {
 			set.series = append(set.series, s.between(q.mint, q.maxt))
 		}
@@ -68,6 +69,37 @@ func (q *memQuerier) Select(_ context.Context, sorted bool, _ *promstorage.Selec
 		slices.SortFunc(set.series, func(a, b *memSeries) int { return labels.Compare(a.labels, b.labels) })
 	}
 	return set
+}
+
+// candidates is the series of the wanted names, or all if none is named.
+func (s *memSource) candidates(ms []*labels.Matcher) []*memSeries {
+	var names []string
+	for _, m := range ms {
+		switch {
+		case m.Name != metricName:
+		case m.Type == labels.MatchEqual:
+			names = []string{m.Value}
+		case m.Type == labels.MatchRegexp && len(m.SetMatches()) > 0:
+			names = m.SetMatches()
+		}
+	}
+	if names == nil {
+		names = slices.Sorted(maps.Keys(s.series))
+	}
+	var all []*memSeries
+	for _, name := range names {
+		all = append(all, s.series[name]...)
+	}
+	return all
+}
+
+// add puts a series into the source.
+func (s *memSource) add(one *memSeries) {
+	name := one.labels.Get(metricName)
+	if s.series == nil {
+		s.series = map[string][]*memSeries{}
+	}
+	s.series[name] = append(s.series[name], one)
 }
 
 func matches(ls labels.Labels, ms []*labels.Matcher) bool {

@@ -110,7 +110,7 @@ func (t *TestCase) source() (*memSource, int, error) {
 			}
 		}
 		longest = max(longest, len(values))
-		src.series = append(src.series, s)
+		src.add(s)
 	}
 	for key, v := range t.Facts {
 		src.facts[key] = model.Fact{At: testStart(), Key: key, Value: v}

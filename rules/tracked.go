@@ -216,7 +216,7 @@ func (t *tracked) end() time.Time {
 // changed reports whether the finding is to be given out: it says something
 // new, and it has not just been given out.
 func (t *tracked) changed(f model.Finding, at time.Time, interval time.Duration) bool {
-	if at.Sub(t.emitted)+interval/2 < emitEvery && f.State == t.shown.State {
+	if at.Sub(t.emitted) < emitEvery-interval/2 && f.State == t.shown.State {
 		return false
 	}
 	return !reflect.DeepEqual(f, t.shown)

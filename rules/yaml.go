@@ -28,8 +28,26 @@ func (r *reader) failAt(line, column int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{File: r.file, Line: line, Column: column, Message: fmt.Sprintf(format, args...)})
 }
 
-// yamlLine finds the line in an error of the YAML scanner.
-var yamlLine = regexp.MustCompile(`line (\d+)`)
+// yamlLine finds the line in an error of the YAML library, and yamlGrammar the
+// errors of its parser, which count lines from 0, unlike those of its scanner.
+var (
+	yamlLine    = regexp.MustCompile(`line (\d+):? ?`)
+	yamlGrammar = regexp.MustCompile(`did not find expected (<|node content|'-' indicator|key|',')`)
+)
+
+// yamlError takes an error of the YAML library apart. Errors at the very
+// beginning have no line.
+func yamlError(err error) (line int, message string) {
+	line, message = 1, strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = strings.TrimPrefix(message, m[0])
+		if yamlGrammar.MatchString(message) {
+			line++
+		}
+	}
+	return max(line, 1), message
+}
 
 // parse reads the file's one document. It gives nil after a mistake.
 func (r *reader) parse(data []byte) *yaml.Node {
@@ -40,11 +58,9 @@ func (r *reader) parse(data []byte) *yaml.Node {
 	r.lines = strings.Split(string(data), "\n")
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		line := 1
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-			line, _ = strconv.Atoi(m[1])
-		}
-		r.failAt(line, r.indentOf(line)+1, "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		line, message := yamlError(err)
+		line = min(line, len(r.lines))
+		r.failAt(line, r.indentOf(line)+1, "%s", message)
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {

@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// only runs a signature over data and gives its one finding.
+func only(t *testing.T, s *Signature, src *memSource, to int) model.Finding {
+	t.Helper()
+	fs := latest(steps(t, NewEngine(packOf(s), src, time.Second), 0, to))
+	if len(fs) != 1 {
+		t.Fatalf("got %d findings, want 1", len(fs))
+	}
+	return fs[0]
+}
+
+func num(p *float64) float64 {
+	if p == nil {
+		return -1
+	}
+	return *p
+}
+
+// What a finding shows is the fault, before, during and after it.
+func TestEvidenceKeepsThePeak(t *testing.T) {
+	for _, c := range []struct {
+		name, rule, series string
+		value, threshold   float64 // -1 is nil
+		state              model.EvidenceState
+	}{
+		{"the largest, not the last", `{title: e, expr: e, threshold: 5, role: confirms}`, `e 0x9 7 9 8 7x7 0x20`, 9, 5, model.EvidenceHolds},
+		{"the smallest where small is bad", `{title: e, expr: e, threshold: 5, op: "<", role: confirms}`, `e 9x9 4 2 3 8x7 0x20`, 2, 5, model.EvidenceHolds},
+		{"never on that side", `{title: e, expr: e, threshold: 50, role: confirms}`, `e 0x9 7 9 8 7x7 0x20`, 9, 50, model.EvidenceFails},
+		{"context has no threshold to meet", `{title: e, expr: e, role: context}`, `e 0x9 7 9 8 7x7 0x20`, 9, -1, model.EvidenceShown},
+		{"not measured is not zero", `{title: e, expr: missing, threshold: 5, role: confirms}`, `e 0x30`, -1, -1, model.EvidenceUnmeasured},
+		{"a threshold that is not measured", `{title: e, expr: e, threshold: missing, role: confirms}`, `e 0x9 7 9 8 7x7 0x20`, 9, -1, model.EvidenceUnmeasured},
+		{"a threshold that moves: a beat in which it holds wins", `{title: e, expr: e, threshold: e_limit, role: confirms}`, `e 0x9 7 9 8 7x7 0x20|e_limit 10x10 10 6 20x30`, 8, 6, model.EvidenceHolds},
+		{"NaN and infinity are no values", `{title: e, expr: 1 / (e - e), threshold: 5, role: confirms}`, `e 0x30`, -1, -1, model.EvidenceUnmeasured},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := signature(t, "too-high", level+"evidence:\n  - "+c.rule+"\n")
+			src := data(t, append([]string{`level 0x9 20x9 0x20`}, strings.Split(c.series, "|")...)...)
+			f := only(t, s, src, 30)
+			if f.State != model.StateResolved {
+				t.Fatalf("state %s, want resolved", f.State)
+			}
+			e := f.Evidence[0]
+			if num(e.Value) != c.value || num(e.Threshold) != c.threshold || e.State != c.state {
+				t.Errorf("got %v against %v: %s, want %v against %v: %s",
+					num(e.Value), num(e.Threshold), e.State, c.value, c.threshold, c.state)
+			}
+			if e.State == model.EvidenceUnmeasured && e.Detail == "" {
+				t.Error("unmeasured without a reason")
+			}
+			if _, err := json.Marshal(f); err != nil {
+				t.Errorf("finding as JSON: %v", err)
+			}
+		})
+	}
+}
+
+// The evidence is read from where the stall began, which is before it fired.
+func TestEvidenceReachesBackToTheStart(t *testing.T) {
+	s := signature(t, "too-high", strings.Replace(level, "when: level > 10", "when: min_over_time(level[5s]) > 10", 1)+`
+extent: level > 10
+evidence:
+  - {title: e, expr: e, unit: count, threshold: 5, role: confirms}
+`)
+	f := only(t, s, data(t, `level 0x9 20x19`, `e 0x9 80 0x18`), 20)
+	if since(f) != 10 || num(f.Evidence[0].Value) != 80 {
+		t.Errorf("started %d with %v, want 10 with 80", since(f), num(f.Evidence[0].Value))
+	}
+}
+
+func TestEvidenceIsTheSubjectsOwn(t *testing.T) {
+	s := signature(t, "too-high", level+`
+evidence:
+  - {title: own, expr: e, threshold: limit, role: confirms}
+  - {title: host, expr: host, threshold: 1, role: confirms}
+`)
+	src := data(t,
+		`level{device="a"} 20x20`, `level{device="b"} 0x20`,
+		`e{device="a",cpu="0"} 3x20`, `e{device="a",cpu="1"} 4x20`, `e{device="b",cpu="0"} 90x20`,
+		`limit{device="a"} 2x20`, `limit{device="b"} 1x20`, `host 7x20`,
+	)
+	f := only(t, s, src, 10)
+	if e := f.Evidence[0]; num(e.Value) != 4 || num(e.Threshold) != 2 {
+		t.Errorf("got %v against %v, want device a's highest, 4 against 2", num(e.Value), num(e.Threshold))
+	}
+	if e := f.Evidence[1]; num(e.Value) != 7 {
+		t.Errorf("got %v, want the host's 7", num(e.Value))
+	}
+}
+
+func TestUnmeasuredEvidenceSaysWhy(t *testing.T) {
+	s := signature(t, "too-high", level+`
+evidence:
+  - {title: e, expr: 'rate(node_pressure_io_waiting_seconds_total[3s])', threshold: 5, role: confirms}
+`)
+	src := data(t, `level 20x20`)
+	src.coverage = []model.Coverage{{
+		Source: "pressure", State: model.SourceAbsent, Detail: "/proc/pressure is not there", Mend: "boot with psi=1",
+		Provides: []string{"node_pressure_"},
+	}}
+	f := only(t, s, src, 10)
+	want := "pressure is absent: /proc/pressure is not there (no node_pressure_io_waiting_seconds_total)"
+	if got := f.Evidence[0].Detail; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+const witnessed = level + `
+evidence:
+  - {title: threads asleep, role: witness, wait: [dirty_throttle]}
+  - {title: e, expr: e, threshold: 5, role: confirms}
+`
+
+func blockedEvent(at int, pid, tid, wait string) model.Event {
+	return model.Event{
+		From: second(at), To: second(at), Kind: model.EventBlocked,
+		Attrs: map[string]string{
+			"process": "broker", "pid": pid, "tid": tid, "thread": "flush-" + tid, "wait": wait, "function": "balance_dirty_pages",
+		},
+	}
+}
+
+func TestWitness(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		series     string
+		events     []model.Event
+		state      model.EvidenceState
+		confidence model.Confidence
+		detail     string
+	}{
+		{"threads were not looked at", `e 9x30`, nil, model.EvidenceUnmeasured, model.Likely, ""},
+		{
+			"looked at, none asleep", `stallmark_blocked_threads{process="broker",pid="7",wait="dirty_throttle"} 0x30`, nil,
+			model.EvidenceFails, model.Possible, "",
+		},
+		{
+			"seen once, by number", `stallmark_blocked_threads{process="broker",pid="7",wait="dirty_throttle"} 0x12 2 0x30`, nil,
+			model.EvidenceHolds, model.Confirmed, "",
+		},
+		{
+			"seen, by name", `e 0x30`,
+			[]model.Event{blockedEvent(12, "7", "70", "dirty_throttle"), blockedEvent(13, "7", "71", "dirty_throttle"), blockedEvent(14, "7", "70", "dirty_throttle")},
+			model.EvidenceHolds, model.Confirmed,
+			"flush-70 (broker, thread 70) in balance_dirty_pages, flush-71 (broker, thread 71) in balance_dirty_pages",
+		},
+		{
+			"another wait, another process, another time", `e 9x30`,
+			[]model.Event{blockedEvent(12, "7", "70", "reclaim"), blockedEvent(12, "8", "80", "dirty_throttle"), blockedEvent(3, "7", "70", "dirty_throttle")},
+			model.EvidenceUnmeasured, model.Likely, "",
+		},
+		{"a host task", `stallmark_host_blocked_tasks{wait="dirty_throttle"} 0x12 1 0x30`, nil, model.EvidenceHolds, model.Confirmed, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := data(t, `level{pid="7"} 0x9 20x9 0x20`, c.series)
+			src.events = c.events
+			f := only(t, signature(t, "too-high", witnessed), src, 30)
+			w := f.Evidence[0]
+			if w.State != c.state || f.Confidence != c.confidence {
+				t.Errorf("got %s, %s; want %s, %s", w.State, f.Confidence, c.state, c.confidence)
+			}
+			if c.detail != "" && w.Detail != c.detail {
+				t.Errorf("got detail %q, want %q", w.Detail, c.detail)
+			}
+		})
+	}
+}
+
+func TestWitnessNamesAreFew(t *testing.T) {
+	src := data(t, `level{pid="7"} 20x30`)
+	for i := range 40 {
+		src.events = append(src.events, blockedEvent(5, "7", string(rune('a'+i%26))+string(rune('a'+i/26)), "dirty_throttle"))
+	}
+	f := only(t, signature(t, "too-high", witnessed), src, 20)
+	if w := f.Evidence[0]; !strings.HasSuffix(w.Detail, " and 35 more") || num(w.Value) != 40 {
+		t.Errorf("got %q and %v, want five names and 35 more of 40", w.Detail, num(w.Value))
+	}
+}
+
+func TestConfidence(t *testing.T) {
+	ev := func(role model.Role, state model.EvidenceState) model.Evidence {
+		return model.Evidence{Role: role, State: state}
+	}
+	const (
+		holds, fails, unmeasured = model.EvidenceHolds, model.EvidenceFails, model.EvidenceUnmeasured
+		witness, confirms        = model.RoleWitness, model.RoleConfirms
+		contradicts              = model.RoleContradicts
+	)
+	for _, c := range []struct {
+		name string
+		ev   []model.Evidence
+		want model.Confidence
+	}{
+		{"no evidence", nil, model.Possible},
+		{"confirmations unmeasured", []model.Evidence{ev(confirms, unmeasured)}, model.Possible},
+		{"all measurable confirmations hold", []model.Evidence{ev(confirms, holds), ev(confirms, unmeasured)}, model.Likely},
+		{"one confirmation fails", []model.Evidence{ev(confirms, holds), ev(confirms, fails)}, model.Possible},
+		{"witness", []model.Evidence{ev(witness, holds), ev(confirms, fails)}, model.Confirmed},
+		{"witness fails", []model.Evidence{ev(witness, fails), ev(confirms, holds)}, model.Likely},
+		{"contradicted witness", []model.Evidence{ev(witness, holds), ev(contradicts, holds)}, model.Likely},
+		{"contradicted", []model.Evidence{ev(confirms, holds), ev(contradicts, holds)}, model.Possible},
+		{"contradicted twice", []model.Evidence{ev(contradicts, holds), ev(contradicts, holds)}, model.Possible},
+		{"contradiction fails", []model.Evidence{ev(confirms, holds), ev(contradicts, fails)}, model.Likely},
+		{"context says nothing", []model.Evidence{ev(model.RoleContext, model.EvidenceShown)}, model.Possible},
+	} {
+		if got := ConfidenceOf(c.ev); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
