@@ -132,15 +132,18 @@ func cutUint(b []byte) (v uint64, rest []byte, ok bool) {
 	return v, rest, ok
 }
 
+// safeDigits is how many decimal digits always fit into 64 bits.
+const safeDigits = 19
+
 // parseUint reads a decimal number that fills b.
 func parseUint(b []byte) (uint64, bool) {
-	if len(b) == 0 {
+	if len(b) == 0 || len(b) > safeDigits+1 {
 		return 0, false
 	}
 	var v uint64
-	for _, c := range b {
+	for i, c := range b {
 		d := uint64(c - '0')
-		if d > 9 || v > (math.MaxUint64-d)/10 {
+		if d > 9 || i >= safeDigits && v > (math.MaxUint64-d)/10 {
 			return 0, false
 		}
 		v = v*10 + d

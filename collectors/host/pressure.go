@@ -34,6 +34,7 @@ type psiFile struct {
 	file
 	some, full *model.Series
 	optional   bool // its absence is no gap
+	gone       bool // it is not there: that does not change before the next boot
 }
 
 func newPressure() *pressure {
@@ -59,7 +60,11 @@ func (*pressure) Provides() []string { return []string{"node_pressure_"} }
 func (p *pressure) Collect(root collectors.Root, out *collectors.Out) error {
 	var wrong []error
 	for _, f := range p.files {
-		if err := f.collect(root, out); err != nil && !(f.optional && isMissing(err)) {
+		if f.gone {
+			continue
+		}
+		err := f.collect(root, out)
+		if f.gone = f.optional && isMissing(err); err != nil && !f.gone {
 			wrong = append(wrong, err)
 		}
 	}
