@@ -1,0 +1,56 @@
+package process
+
+import (
+	"stallmark/collectors"
+)
+
+// Config is what the sources need to know of the host and of the user's wish.
+type Config struct {
+	PageSize   int // bytes
+	ClockTicks int // per second (USER_HZ), the unit of the times in /proc/PID/stat
+
+	// Watch names processes to watch beside the brokers: a pid, a command name
+	// or the name of an executable.
+	Watch []string
+	// WatchAllRecorded watches every process of a recording that holds no
+	// command lines, under its command name; and reads every recorded file in
+	// every beat, since files at hand cost nothing.
+	WatchAllRecorded bool
+	// Thorough reads every thread in every beat, idle ones too; for recording.
+	Thorough bool
+
+	// Files opens configuration files inside a process's root. Nil where there
+	// are none to open, as in replay.
+	Files Files
+	// Disks resolves block devices to the disk below them. May be nil.
+	Disks Disks
+}
+
+// Files reads a file that a process names, as that process would see it.
+// [RootOpener] is the live one.
+type Files interface {
+	// ReadFile returns at most limit bytes of a regular file below the root of
+	// the process. A refusal is an error that says why.
+	ReadFile(id ID, path string, limit int) ([]byte, error)
+}
+
+// Disks answers which physical disk is below a block device.
+type Disks interface {
+	// Backing returns the disk below a device by its name ("vda" for "vda1"),
+	// comma-separated when several, or "" if it is not known.
+	Backing(device string) string
+}
+
+// Sources returns the sources of this package, in the order in which a replay
+// must run them: discovery comes first.
+func Sources(c Config) []collectors.Source {
+	t := &table{}
+	return []collectors.Source{
+		newDiscovery(c, t),
+		newCounters(c, t),
+		newResources(c, t),
+		newCgroups(t),
+		newThreads(c, t),
+		newHostTasks(c, t),
+	}
+}

@@ -1,0 +1,230 @@
+package process
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/storage/model"
+)
+
+// hostTasks looks, only while the host is under pressure, for tasks in state D
+// that belong to no watched process: who else is stuck, and where. It reads at
+// most maxTaskReads tasks a second, going round where there are more.
+type hostTasks struct {
+	table    *table
+	pressure pressure
+	classifier
+	series  [len(waitGroups)]*model.Series
+	told    map[string]time.Time // thread and group
+	last    time.Time
+	after   int // pid after which the next look goes on
+	seen    int // blocked tasks whose place could be read
+	unseen  int // blocked tasks whose place is denied
+	waiting [len(waitGroups)]int
+	reads   int
+	stacks  int
+	buf     []byte
+}
+
+// Bounds of a look.
+const (
+	maxTaskReads  = 2000 // stat files a second
+	maxTaskStacks = 64   // stacks a beat
+	maxTold       = 4096 // remembered events
+)
+
+func newHostTasks(_ Config, t *table) *hostTasks {
+	h := &hostTasks{table: t, told: map[string]time.Time{}}
+	for i, wait := range waitGroups {
+		h.series[i] = model.NewSeries("stallmark_host_blocked_tasks", "wait", wait)
+	}
+	return h
+}
+
+// Name implements [collectors.Source].
+func (h *hostTasks) Name() string { return "host-tasks" }
+
+// Provides implements [collectors.Source].
+func (h *hostTasks) Provides() []string { return []string{"stallmark_host_blocked_tasks"} }
+
+// Collect implements [collectors.Source].
+func (h *hostTasks) Collect(root collectors.Root, out *collectors.Out) error {
+	h.pressure.read(root, out.At())
+	elapsed := min(max(out.At().Sub(h.last), 0), time.Second)
+	h.last = out.At()
+	if !h.pressure.heavy {
+		clear(h.told)
+		return nil
+	}
+	h.reads = int(maxTaskReads * elapsed.Seconds())
+	h.stacks = maxTaskStacks
+	h.seen, h.unseen = 0, 0
+	clear(h.waiting[:])
+	if len(h.told) > maxTold {
+		clear(h.told)
+	}
+	pids, err := h.others(root)
+	if err != nil {
+		return collectors.GapOf("/proc", err, "mount proc, or name its place")
+	}
+	whole := h.look(root, out, pids)
+	if !h.blind() {
+		for i, n := range h.waiting {
+			out.Add(h.series[i], float64(n))
+		}
+	}
+	return h.gap(whole)
+}
+
+// gap says what was not looked at.
+func (h *hostTasks) gap(whole bool) error {
+	var missing gaps
+	missing.got = !h.blind()
+	if h.blind() {
+		missing.add(model.SourceDenied, "neither stack nor wchan of other tasks can be read", mendStack+"; or with CAP_SYS_PTRACE for wchan")
+	}
+	if !whole {
+		missing.add(model.SourcePartial, fmt.Sprintf("more tasks than can be looked at in a beat (%d a second, %d stacks)", maxTaskReads, maxTaskStacks), "")
+	}
+	return missing.err()
+}
+
+// blind reports whether tasks are blocked and none of their places can be read.
+func (h *hostTasks) blind() bool { return h.unseen > 0 && h.seen == 0 }
+
+// others lists the processes that are not watched, beginning where the last
+// look ended.
+func (h *hostTasks) others(root collectors.Root) ([]int, error) {
+	names, err := root.ReadDir("proc")
+	if err != nil {
+		return nil, err
+	}
+	mine := map[int]bool{}
+	for _, w := range h.table.snapshot() {
+		mine[w.Pid] = true
+	}
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && !mine[pid] {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	from, _ := slices.BinarySearch(pids, h.after+1)
+	return append(pids[from:len(pids):len(pids)], pids[:from]...), nil
+}
+
+// look goes through the processes until the budget is spent, and answers
+// whether it saw them all.
+func (h *hostTasks) look(root collectors.Root, out *collectors.Out, pids []int) bool {
+	for _, pid := range pids {
+		if h.reads <= 0 || h.stacks <= 0 {
+			return false
+		}
+		h.after = pid
+		dir := "proc/" + strconv.Itoa(pid) + "/"
+		st, ok := h.stat(root, dir)
+		if !ok {
+			continue
+		}
+		if st.threads <= 1 {
+			h.task(root, out, pid, pid, dir, st)
+			continue
+		}
+		tids, err := root.ReadDir(dir + "task")
+		if err != nil {
+			continue // it ended, or a recording has no more than this
+		}
+		for _, name := range tids {
+			tid, err := strconv.Atoi(name)
+			if err != nil || h.reads <= 0 {
+				continue
+			}
+			task := dir + "task/" + name + "/"
+			if st, ok := h.stat(root, task); ok {
+				h.task(root, out, pid, tid, task, st)
+			}
+		}
+	}
+	return true
+}
+
+// taskStat is what is needed of a task's stat.
+type taskStat struct {
+	state   byte
+	threads uint64
+	comm    string
+}
+
+// stat reads a task's stat; the name only of one that is blocked.
+func (h *hostTasks) stat(root collectors.Root, dir string) (taskStat, bool) {
+	h.reads--
+	var err error
+	if h.buf, err = root.Read(dir+"stat", h.buf); err != nil {
+		return taskStat{}, false
+	}
+	st, ok := parseStat(h.buf)
+	t := taskStat{state: st.state, threads: st.threads}
+	if st.state == 'D' {
+		t.comm = cleanName(string(st.comm))
+	}
+	return t, ok
+}
+
+// task counts one task if it is blocked.
+func (h *hostTasks) task(root collectors.Root, out *collectors.Out, pid, tid int, dir string, st taskStat) {
+	if st.state != 'D' || h.stacks <= 0 {
+		return
+	}
+	h.stacks--
+	at, ok := h.place(root, dir)
+	if !ok {
+		h.unseen++
+		return
+	}
+	h.seen++
+	wait := at.waitOf(st.state)
+	for i, g := range waitGroups {
+		if g == wait {
+			h.waiting[i]++
+			h.event(out, pid, tid, st, at, wait)
+		}
+	}
+}
+
+// place reads where a task waits; not ok if that is not to be seen.
+func (h *hostTasks) place(root collectors.Root, dir string) (verdict, bool) {
+	var err, denial error
+	for _, file := range []string{"stack", "wchan"} {
+		if h.buf, err = root.Read(dir+file, h.buf); err != nil {
+			if denied(err) {
+				denial = err
+			}
+			continue
+		}
+		if v := h.classify(h.buf); v.function != "" {
+			return v, true
+		}
+	}
+	return verdict{}, denial == nil // it ran on, or it ended
+}
+
+// event tells of a task, at most once in a while for each group.
+func (h *hostTasks) event(out *collectors.Out, pid, tid int, st taskStat, at verdict, wait string) {
+	key := strconv.Itoa(tid) + wait
+	if last, ok := h.told[key]; ok && h.last.Sub(last) < tellAgain {
+		return
+	}
+	h.told[key] = h.last
+	out.Event(model.Event{
+		Kind: model.EventBlocked,
+		Text: fmt.Sprintf("%s (%d) waits in %s (%s)", st.comm, tid, at.function, wait),
+		Attrs: map[string]string{
+			"process": st.comm, "pid": strconv.Itoa(pid), "tid": strconv.Itoa(tid), "thread": st.comm,
+			"wait": wait, "function": at.function, "stack": at.stack,
+		},
+	})
+}
