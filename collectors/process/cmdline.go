@@ -13,11 +13,7 @@ type command struct {
 	classPath string
 	main      string // main class, module or jar
 	args      []string
-	cut       bool // before 4.2 the kernel gives one page only
 }
-
-// pageCut is the length at which kernels before 4.2 cut a command line.
-const pageCut = 4096
 
 // maxArgs bounds how much of a command line is looked at.
 const maxArgs = 4096
@@ -36,7 +32,6 @@ func parseCommand(comm string, cmdline []byte) command {
 	argv := strings.SplitN(strings.TrimSuffix(string(cmdline), "\x00"), "\x00", maxArgs)
 	c := command{program: path.Base(argv[0])}
 	c.java = isJVM(c.program) || isJVM(comm)
-	c.cut = len(cmdline) == pageCut || len(cmdline) == pageCut-1
 	if !c.java {
 		return c
 	}

@@ -22,6 +22,9 @@ type Config struct {
 	// Files opens configuration files inside a process's root. Nil where there
 	// are none to open, as in replay.
 	Files Files
+	// Recorded are the facts that a recording tells, by key: they stand in for
+	// the configuration files, which it does not hold.
+	Recorded map[string]string
 	// Disks resolves block devices to the disk below them. May be nil.
 	Disks Disks
 }
@@ -34,11 +37,12 @@ type Files interface {
 	ReadFile(id ID, path string, limit int) ([]byte, error)
 }
 
-// Disks answers which physical disk is below a block device.
+// Disks answers which physical disk is below a file system.
 type Disks interface {
-	// Backing returns the disk below a device by its name ("vda" for "vda1"),
-	// comma-separated when several, or "" if it is not known.
-	Backing(device string) string
+	// Backing returns the disk below the device with a number ("vda" for
+	// "254:1", which is vda1), comma-separated when several, or "" if it is not
+	// known.
+	Backing(number string) string
 }
 
 // Sources returns the sources of this package, in the order in which a replay

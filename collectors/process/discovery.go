@@ -24,16 +24,18 @@ type discovery struct {
 	infos    map[*watched]*model.Series
 	missing  map[*watched]int // beats without its files
 	nextScan time.Time
-	cmdlines bool // the recording has command lines
-	hidden   bool // processes of others are hidden
-	over     bool // more processes to watch than maxWatched
-	recheck  int  // pid after which checking goes on
+	nextLook time.Time // at the configurations of the watched
+	cmdlines bool      // the recording has command lines
+	hidden   bool      // processes of others are hidden
+	over     bool      // more processes to watch than maxWatched
+	recheck  int       // pid after which checking goes on
 	buf      []byte
 }
 
 // Cadence and bounds of the discovery.
 const (
 	scanEvery   = 5 * time.Second
+	lookAgain   = time.Minute // a configuration may be changed while the broker runs
 	maxWatched  = 64
 	maxRechecks = 256 // known processes whose pid is checked for another owner, a scan
 	freshScans  = 3   // scans in which a process may still become a broker by exec
@@ -51,7 +53,7 @@ func newDiscovery(c Config, t *table) *discovery {
 	return &discovery{
 		table:    t,
 		recorded: c.WatchAllRecorded,
-		inspects: inspections{in: inspector{files: c.Files, watch: c.Watch}, wait: !c.WatchAllRecorded},
+		inspects: inspections{in: inspector{files: c.Files, watch: c.Watch, recorded: c.Recorded}, wait: !c.WatchAllRecorded},
 		known:    map[int]*candidate{},
 		infos:    map[*watched]*model.Series{},
 		missing:  map[*watched]int{},
@@ -68,6 +70,12 @@ func (d *discovery) Provides() []string { return []string{"stallmark_process_inf
 func (d *discovery) Collect(root collectors.Root, out *collectors.Out) error {
 	var missing gaps
 	changed := d.dropGone(root, out)
+	if !d.recorded && !out.At().Before(d.nextLook) {
+		d.nextLook = out.At().Add(lookAgain)
+		for _, w := range d.watched {
+			d.inspects.begin(root, w.ID, w.comm)
+		}
+	}
 	if d.recorded || !out.At().Before(d.nextScan) {
 		d.nextScan = out.At().Add(scanEvery)
 		if err := d.scan(root); err != nil {
@@ -117,7 +125,7 @@ func (d *discovery) alive(root collectors.Root, w *watched) bool {
 	}
 	d.missing[w] = 0
 	st, ok := parseStat(d.buf)
-	return !ok || st.start == w.Start && st.state != 'Z' && st.state != 'X'
+	return !ok || st.start == w.Start && !st.ended()
 }
 
 // scan lists the processes and has new ones inspected.
@@ -207,17 +215,28 @@ func (d *discovery) take(out *collectors.Out) bool {
 		if w == nil && d.recorded && !d.cmdlines && f.threads {
 			w = recordedProcess(f.id, f.comm)
 		}
-		if w == nil || d.isWatched(w.ID) {
+		if w == nil || d.refresh(w) {
 			continue
 		}
 		if d.over = len(d.watched) >= maxWatched; d.over {
 			break
 		}
-		w.config = f.config
 		d.add(out, w)
 		changed = true
 	}
 	return changed
+}
+
+// refresh takes the facts of a process that is watched already. Only the
+// discovery reads them, so they may change.
+func (d *discovery) refresh(w *watched) bool {
+	for _, old := range d.watched {
+		if old.ID == w.ID {
+			old.facts, old.config = w.facts, w.config
+			return true
+		}
+	}
+	return false
 }
 
 // recordedProcess is one of which a recording has no command line.

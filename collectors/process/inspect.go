@@ -13,8 +13,9 @@ import (
 // apart from the discovery's beat, since the reads may hang: it shares nothing
 // with it.
 type inspector struct {
-	files Files
-	watch []string
+	files    Files
+	watch    []string
+	recorded map[string]string // facts by key, in replay
 }
 
 // maxConfig is the largest configuration file that is read.
@@ -27,7 +28,6 @@ type inspected struct {
 	proc    *watched // nil if it is none to watch
 	cmdline bool     // there was one to read
 	threads bool     // its threads can be listed
-	config  string   // why the configuration could not be read
 }
 
 // inspect looks at a process whose stat has been read.
@@ -57,7 +57,7 @@ func (in *inspector) inspect(root collectors.Root, id ID, comm string) inspected
 		}
 	}
 	found.proc = w
-	found.config = in.describe(root, w, c)
+	w.config = in.describe(root, w, c)
 	return found
 }
 
@@ -84,7 +84,7 @@ func (in *inspector) describe(root collectors.Root, w *watched, c command) strin
 		w.role = roleKafkaController
 	}
 	p := places{c: c, keys: keys, cwd: cwd, known: problem == "", home: func() string { return in.home(root, w, c) }}
-	w.store = p.store(w.role)
+	w.store = firstOf(in.recorded[w.factPrefix()+"store"], p.store(w.role))
 	w.facts = append(w.facts, fact{"comm", w.comm})
 	w.version = versionOfJar(roles[w.role].jars, c.classPath+":"+c.property("java.ext.dirs")+":"+c.property("rocketmq.home.dir"))
 	for _, f := range []fact{
@@ -133,6 +133,9 @@ func (in *inspector) configuration(w *watched, c command, cwd string) (keys map[
 		}
 	} else if file != "" {
 		problem = "not in the recording"
+		for key := range role.keys {
+			keep(key, in.recorded[w.factPrefix()+"config."+key])
+		}
 	}
 	overrides(c, keep)
 	return keys, file, problem

@@ -2,17 +2,17 @@ package process
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"strings"
 )
 
 // mapsInfo is what the mappings of a process tell.
 type mapsInfo struct {
-	count      int
-	allocator  string // jemalloc, tcmalloc, mimalloc or glibc; empty if not known
-	store      string // folder of mapped message files
-	storeMajor uint64 // device of these files
-	storeMinor uint64
+	count       int
+	allocator   string // jemalloc, tcmalloc, mimalloc or glibc; empty if not known
+	store       string // folder of mapped message files
+	storeNumber string // device number of these files, "254:1"
 }
 
 // allocators are told by the library that is mapped. One linked into the
@@ -100,7 +100,7 @@ func (m *mapsInfo) segment(device, file []byte) {
 		return
 	}
 	major, minor, _ := bytes.Cut(device, []byte(":"))
-	m.storeMajor, m.storeMinor = parseHex(major), parseHex(minor)
+	m.storeNumber = fmt.Sprintf("%d:%d", parseHex(major), parseHex(minor))
 }
 
 // parseHex reads a short hexadecimal number, 0 if it is none.

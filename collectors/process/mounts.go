@@ -2,65 +2,31 @@ package process
 
 import (
 	"path"
-	"strconv"
 	"strings"
-
-	"stallmark/collectors"
 )
 
-// deviceNamed returns the name of the block device with these numbers, from
-// /proc/diskstats; empty if there is none (an overlay, tmpfs or network file
-// system has major number 0).
-func deviceNamed(root collectors.Root, major, minor uint64, buf *[]byte) string {
-	if major == 0 {
-		return ""
-	}
-	var err error
-	if *buf, err = root.Read("proc/diskstats", *buf); err != nil {
-		return ""
-	}
-	name := ""
-	for rest := *buf; len(rest) > 0 && name == ""; {
+// deviceNamed returns the name of the block device with a number ("254:1"),
+// from the text of /proc/diskstats; empty if there is none.
+func deviceNamed(diskstats []byte, number string) string {
+	major, minor, _ := strings.Cut(number, ":")
+	for len(diskstats) > 0 {
 		var line []byte
-		line, rest = cutLine(rest)
+		line, diskstats = cutLine(diskstats)
 		a, line := nextField(line)
 		b, line := nextField(line)
-		device, _ := nextField(line)
-		if v, ok := parseUint(a); !ok || v != major {
-			continue
+		if string(a) == major && string(b) == minor {
+			device, _ := nextField(line)
+			return cleanName(string(device))
 		}
-		if v, ok := parseUint(b); ok && v == minor {
-			name = cleanName(string(device))
-		}
-	}
-	return name
-}
-
-// deviceUnder returns the block device below a path as the process sees it,
-// from its own mounts.
-func deviceUnder(root collectors.Root, w *watched, dir string, buf *[]byte) string {
-	var err error
-	if *buf, err = root.Read(w.dir+"mountinfo", *buf); err != nil {
-		return ""
-	}
-	m, ok := mountOf(string(*buf), dir)
-	if !ok {
-		return ""
-	}
-	if name := deviceNamed(root, m.major, m.minor, buf); name != "" {
-		return name
-	}
-	if strings.HasPrefix(m.source, "/dev/") && !strings.HasPrefix(m.source, "/dev/mapper/") {
-		return cleanName(path.Base(m.source)) // btrfs has device numbers of its own
 	}
 	return ""
 }
 
 // mount is what is used of a line of mountinfo.
 type mount struct {
-	major, minor uint64
-	point        string
-	source       string
+	number string // of the device, "254:1"; 0:N where the file system has none
+	point  string
+	source string
 }
 
 // mountOf finds the mount that holds a folder: the longest mount point above
@@ -86,10 +52,7 @@ func parseMount(line string) (mount, bool) {
 	if !ok || len(f) < 5 || len(tail) < 2 {
 		return mount{}, false
 	}
-	major, minor, _ := strings.Cut(f[2], ":")
-	a, errA := strconv.ParseUint(major, 10, 32)
-	b, errB := strconv.ParseUint(minor, 10, 32)
-	return mount{a, b, unescapeMount(f[4]), unescapeMount(tail[1])}, errA == nil && errB == nil
+	return mount{f[2], unescapeMount(f[4]), unescapeMount(tail[1])}, true
 }
 
 // below reports whether dir is point or lies in it.

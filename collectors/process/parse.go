@@ -24,6 +24,10 @@ const pfKthread = 0x00200000
 
 func (s *stat) kernelThread() bool { return s.flags&pfKthread != 0 }
 
+// ended reports whether nothing runs any more; a leader may be a zombie while
+// other threads go on.
+func (s *stat) ended() bool { return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 }
+
 // parseStat reads the fields by number; the command name may hold anything, so
 // they are counted from the last parenthesis.
 func parseStat(b []byte) (stat, bool) {

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"stallmark/collectors"
@@ -25,6 +26,8 @@ const (
 	resourcesEvery = 10 * time.Second
 	largeEvery     = time.Minute // for very many descriptors or mappings
 	manyEntries    = 20000
+	maxKeptBuffer  = 1 << 20
+	versionLooks   = 3 // how often jars are searched for in vain
 )
 
 func newResources(c Config, t *table) *resources {
@@ -44,6 +47,7 @@ func (r *resources) Provides() []string {
 // resourcesOf is what was last read of one process; nil stands for not known.
 type resourcesOf struct {
 	next    time.Time
+	looks   int
 	err     error
 	values  [4]*float64
 	series  [4]*model.Series
@@ -127,7 +131,7 @@ func (r *resources) descriptors(root collectors.Root, w *watched, p *resourcesOf
 	if limit, ok := parseOpenFilesLimit(r.buf); ok {
 		p.values[maxFDs] = number(limit)
 	}
-	if p.learned.version == "" {
+	if p.looks++; p.learned.version == "" && w.version == "" && p.looks <= versionLooks {
 		p.learned.version = r.jarVersion(root, w, names)
 	}
 }
@@ -146,21 +150,51 @@ func (r *resources) maps(root collectors.Root, w *watched, p *resourcesOf, missi
 		m := parseMaps(r.buf)
 		p.values[mappings] = number(float64(m.count))
 		p.learned.allocator, p.learned.store = m.allocator, m.store
-		p.learned.storeDevice = r.physical(deviceNamed(root, m.storeMajor, m.storeMinor, &r.buf))
+		p.learned.storeDevice = r.disk(root, mount{number: m.storeNumber})
 	}
 	if store := firstOf(p.learned.store, w.store); store != "" && p.learned.storeDevice == "" {
-		p.learned.storeDevice = r.physical(deviceUnder(root, w, store, &r.buf))
+		if m, ok := r.mountUnder(root, w, store); ok {
+			p.learned.storeDevice = r.disk(root, m)
+		}
+	}
+	if cap(r.buf) > maxKeptBuffer {
+		r.buf = nil
 	}
 	l := p.learned
 	w.learned.Store(&l)
 }
 
-// physical resolves a block device to the disk below it.
-func (r *resources) physical(device string) string {
-	if device == "" || r.disks == nil {
-		return device
+// disk resolves a mount to the physical disk below it, or to its own device
+// where that is not known.
+func (r *resources) disk(root collectors.Root, m mount) string {
+	if m.number == "" {
+		return ""
 	}
-	return firstOf(r.disks.Backing(device), device)
+	if r.disks != nil {
+		if disk := r.disks.Backing(m.number); disk != "" {
+			return disk
+		}
+	}
+	var err error
+	if r.buf, err = root.Read("proc/diskstats", r.buf); err == nil {
+		if name := deviceNamed(r.buf, m.number); name != "" {
+			return name
+		}
+	}
+	if dev, ok := strings.CutPrefix(m.source, "/dev/"); ok && !strings.Contains(dev, "/") {
+		return cleanName(dev) // btrfs has numbers of its own
+	}
+	return ""
+}
+
+// mountUnder finds the mount below a folder as the process sees it.
+func (r *resources) mountUnder(root collectors.Root, w *watched, dir string) (mount, bool) {
+	var err error
+	if r.buf, err = root.Read(w.dir+"mountinfo", r.buf); err != nil {
+		return mount{}, false
+	}
+	dir, _, _ = strings.Cut(dir, ",") // several: the first one
+	return mountOf(string(r.buf), dir)
 }
 
 // maxLinksRead bounds how many descriptors are followed in search of jars.

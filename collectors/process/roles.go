@@ -89,7 +89,7 @@ func recognise(c command) string {
 			return name
 		}
 	}
-	if c.main == "" && c.cut {
+	if c.main == "" {
 		return recogniseCut(c)
 	}
 	return ""
@@ -102,8 +102,8 @@ func embedsBroker(c command) bool {
 }
 
 // recogniseCut tells Kafka and its ZooKeeper on kernels before 4.2: the class
-// path alone fills the page at which the command line ends, so the main class is
-// missing; the start scripts name the GC log after the program.
+// path alone fills the page at which they cut a command line, so the main class
+// is missing; the start scripts name the GC log after the program.
 func recogniseCut(c command) string {
 	for _, o := range c.options {
 		switch {

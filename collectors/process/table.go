@@ -26,8 +26,10 @@ type watched struct {
 
 	store   string // data folder that the process's configuration names, may be empty
 	version string // from the class path, may be empty
-	config  string // why the configuration could not be read, empty if it was
-	facts   []fact // from the command line and the configuration, with whole keys
+
+	// What only the discovery reads and may renew.
+	config string // why the configuration could not be read, empty if it was
+	facts  []fact // from the command line and the configuration, with whole keys
 
 	learned atomic.Pointer[learned]
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"time"
 
 	"stallmark/collectors"
@@ -21,15 +22,17 @@ type threads struct {
 	look     looker
 	procs    perProcess[threadsOf]
 	beat     int64
+	visits   int // threads read in this beat
 	buf      []byte
 }
 
-// Bounds of one beat.
+// Bounds of one beat. A visit is one or two reads, 5 to 12 us.
 const (
 	idleBeats   = 4   // how many beats a sleeping thread may go unread
 	maxRunning  = 64  // stacks of running threads while memory is short
 	maxBlocked  = 256 // stacks of blocked threads
 	maxBlockEvt = 128 // events
+	maxVisits   = 2000
 )
 
 func newThreads(c Config, t *table) *threads {
@@ -52,6 +55,7 @@ func (t *threads) Collect(root collectors.Root, out *collectors.Out) error {
 		return errNothingWatched()
 	}
 	t.beat++
+	t.visits = 0
 	t.pressure.read(root, out.At())
 	t.look.begin(out.At())
 	var missing gaps
@@ -59,6 +63,9 @@ func (t *threads) Collect(root collectors.Root, out *collectors.Out) error {
 		t.process(root, out, w, t.procs.states[w], &missing)
 	}
 	t.look.report(&missing)
+	if t.visits > maxVisits && !t.recorded {
+		missing.add(model.SourcePartial, fmt.Sprintf("more than %d threads to read in a beat: they take turns", maxVisits), "")
+	}
 	return missing.err()
 }
 
@@ -70,10 +77,11 @@ func (t *threads) process(root collectors.Root, out *collectors.Out, w *watched,
 		return
 	}
 	p.begin()
-	for _, name := range names {
-		th := p.thread(w, name)
+	from := t.begin(len(names))
+	for i := range names {
+		th := p.thread(w, names[(from+i)%len(names)])
 		th.seen = t.beat
-		if t.due(th) {
+		if t.due(th) && t.afford() {
 			t.visit(root, p, th, missing)
 		}
 		if wait := t.where(root, w, p, th); wait != "" {
@@ -87,6 +95,21 @@ func (t *threads) process(root collectors.Root, out *collectors.Out, w *watched,
 		missing.got = true
 		p.reportSight(missing)
 	}
+}
+
+// begin is where among its n threads a process is begun with, so that all have
+// their turn when there are more than can be read in a beat.
+func (t *threads) begin(n int) int {
+	if n <= maxVisits {
+		return 0
+	}
+	return int(t.beat*maxVisits) % n
+}
+
+// afford counts the visits of a beat.
+func (t *threads) afford() bool {
+	t.visits++
+	return t.visits <= maxVisits || t.recorded
 }
 
 // keep is for how many beats a thread that is not listed is remembered: in a
