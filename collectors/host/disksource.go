@@ -64,9 +64,8 @@ func (s *disksSource) state(root collectors.Root, out *collectors.Out, t *topolo
 		}
 		name := cleanText([]byte(d.name))
 		shown[name] = true
-		mount, _ := d.mount()
 		labels := []string{
-			"device", name, "kind", d.kind, "mount", cleanText([]byte(mount.Point)),
+			"device", name, "kind", d.kind, "mount", cleanText([]byte(d.firstMount().Point)),
 			"backing", cleanText([]byte(strings.Join(t.physical(d.name, 0), ","))),
 		}
 		key := strings.Join(labels, "\x00")
@@ -121,22 +120,35 @@ func (d *device) isShown() bool {
 	return d.used
 }
 
-// mount is the one that stands for a device: the first of the whole file
-// system, else the first of a part of it, else an overlay that writes to it.
-func (d *device) mount() (m Mount, ok bool) {
-	best := 0
-	for _, candidate := range d.mounts {
+// mainMounts are the mounts that stand for a device: those of the whole file
+// system, else those of parts of it, else overlays that write to it. Hosts of
+// containers have hundreds of the latter two, coming and going.
+func (d *device) mainMounts() []Mount {
+	var best []Mount
+	bestRank := 0
+	for _, m := range d.mounts {
 		rank := 2
-		if candidate.FSType == "overlay" {
+		if m.FSType == "overlay" {
 			rank = 1
-		} else if candidate.Root == "/" {
+		} else if m.Root == "/" {
 			rank = 3
 		}
-		if rank > best {
-			m, best = candidate, rank
+		if rank > bestRank {
+			best, bestRank = nil, rank
+		}
+		if rank == bestRank && len(best) < maxMountsShown {
+			best = append(best, m)
 		}
 	}
-	return m, best > 0
+	return best
+}
+
+// firstMount is empty for a device that is not mounted.
+func (d *device) firstMount() Mount {
+	if main := d.mainMounts(); len(main) > 0 {
+		return main[0]
+	}
+	return Mount{}
 }
 
 // deviceFact is one fact of a device, below block.<device>.
@@ -156,12 +168,12 @@ func (d *device) facts(root collectors.Root) []deviceFact {
 		all = append(all, deviceFact{key: "size_bytes", value: strconv.FormatUint(d.size, 10)})
 	}
 	var points []string
-	for _, m := range d.mounts {
-		if point := cleanText([]byte(m.Point)); !slices.Contains(points, point) && len(points) < maxMountsShown {
+	for _, m := range d.mainMounts() {
+		if point := cleanText([]byte(m.Point)); !slices.Contains(points, point) {
 			points = append(points, point)
 		}
 	}
-	mount, _ := d.mount()
+	mount := d.firstMount()
 	return append(all,
 		deviceFact{key: "mounts", value: strings.Join(points, ",")},
 		deviceFact{key: "fstype", value: cleanText([]byte(mount.FSType))},

@@ -15,7 +15,7 @@ import (
 // name. The error names the first thing that could not be read.
 func readTopology(root collectors.Root) (*topology, error) {
 	t := &topology{byName: map[string]*device{}, byNumber: map[string]*device{}}
-	devices, wrong := listDevices(root)
+	devices, listErr := listDevices(root)
 	t.devices = devices
 	for _, d := range t.devices {
 		t.byName[d.name] = d
@@ -23,12 +23,9 @@ func readTopology(root collectors.Root) (*topology, error) {
 			t.byNumber[d.number] = d
 		}
 	}
-	inSys, err := root.ReadDir("sys/class/block")
-	if err != nil {
-		wrong = errors.Join(wrong, errors.New("no sys/class/block: devices are told apart by name, what dm and md lie on is not known"))
-	}
+	inSys, sysErr := listSys(root)
 	for _, d := range t.devices {
-		if slices.Contains(inSys, sysName(d.name)) {
+		if inSys[sysName(d.name)] {
 			d.readSys(root)
 		} else {
 			d.guess(t.byName)
@@ -37,25 +34,43 @@ func readTopology(root collectors.Root) (*topology, error) {
 			t.byName[d.alias] = d
 		}
 	}
-	mounts, err := readMounts(root)
-	if err != nil {
-		wrong = errors.Join(wrong, err)
-	}
+	mounts, mountErr := readMounts(root)
 	t.mounts = mounts
 	for _, m := range mounts {
 		if d := t.byName[t.deviceOfMount(m, 0)]; d != nil {
 			d.mounts = append(d.mounts, m)
 		}
 	}
-	return t, topologyGap(wrong)
+	return t, topologyGap(listErr, sysErr, mountErr)
+}
+
+// listSys lists the folders of block devices.
+func listSys(root collectors.Root) (map[string]bool, error) {
+	names, err := root.ReadDir("sys/class/block")
+	if err != nil {
+		return nil, errors.New("no sys/class/block: devices are told apart by name, what dm and md lie on is not known")
+	}
+	all := make(map[string]bool, len(names))
+	for _, name := range names {
+		all[name] = true
+	}
+	return all, nil
 }
 
 // topologyGap is partial: some names are always there.
-func topologyGap(err error) error {
-	if err == nil {
+func topologyGap(all ...error) error {
+	var texts []string
+	for _, err := range all {
+		if gap, ok := errors.AsType[*collectors.Gap](err); ok {
+			texts = append(texts, gap.Detail)
+		} else if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	if len(texts) == 0 {
 		return nil
 	}
-	return collectors.Partial(strings.ReplaceAll(err.Error(), "\n", "; "),
+	return collectors.Partial(strings.Join(texts, "; "),
 		"mount the host's /proc and /sys readable and name them with --procfs and --sysfs")
 }
 
