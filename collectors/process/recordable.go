@@ -9,7 +9,7 @@ import (
 // command line only what tells a broker and its settings is kept, by the same
 // lists as the facts; everything else is dropped, since passwords are given to
 // programs as arguments. Other files go as they are. Names are as in
-// [collectors.Root].
+// collectors.Root.
 func Recordable(name string, data []byte) []byte {
 	if !strings.HasPrefix(name, "proc/") || path.Base(name) != "cmdline" || name == "proc/cmdline" {
 		return data
@@ -34,6 +34,9 @@ func sieveCommand(cmdline []byte) []string {
 	if !c.java {
 		return kept
 	}
+	if path.Base(kept[0]) != c.program {
+		kept[0] = c.program // its folder's name is not fit to be kept
+	}
 	for _, o := range c.options {
 		if _, _, ok := sieveFlag(o); ok || extensionFolders(o) {
 			kept = append(kept, o)
@@ -42,7 +45,7 @@ func sieveCommand(cmdline []byte) []string {
 	if list := sieveClassPath(c.classPath); list != "" {
 		kept = append(kept, "-cp", list)
 	}
-	if !kindPath.fits(c.main) {
+	if !kindPath.fits(c.main) || strings.HasPrefix(c.main, "-") || strings.HasPrefix(c.main, "@") {
 		return kept
 	}
 	kept = append(kept, c.main)
@@ -56,11 +59,15 @@ func sieveCommand(cmdline []byte) []string {
 // a version can be told.
 func extensionFolders(option string) bool {
 	value, ok := strings.CutPrefix(option, "-Djava.ext.dirs=")
-	return ok && sieveClassPath(value) == value
+	return ok && value != "" && sieveClassPath(value) == value
 }
 
-// sieveClassPath keeps the entries that are paths.
+// sieveClassPath keeps the entries that are paths; of a list with a URL, which
+// may carry a password, nothing.
 func sieveClassPath(list string) string {
+	if strings.Contains(list, "://") || strings.Contains(list, "@") {
+		return ""
+	}
 	var kept []string
 	for entry := range strings.SplitSeq(list, ":") {
 		if kindPath.fits(entry) {
@@ -70,11 +77,14 @@ func sieveClassPath(list string) string {
 	return strings.Join(kept, ":")
 }
 
-// keptArguments are the options of the brokers' own that say which
-// configuration they run with.
-var keptArguments = map[string]bool{
-	"-c": true, "--configFile": true, "-bc": true, "--brokerConfigPath": true, "-pc": true, "--proxyConfigPath": true,
-	"-pm": true, "--proxyMode": true,
+// keptArguments says which of the brokers' own options tell the configuration
+// they run with.
+func keptArguments(option string) bool {
+	switch option {
+	case "-c", "--configFile", "-bc", "--brokerConfigPath", "-pc", "--proxyConfigPath", "-pm", "--proxyMode":
+		return true
+	}
+	return false
 }
 
 // sieveArguments keeps a broker's leading paths, the options above and
@@ -89,9 +99,9 @@ func sieveArguments(args []string, keys map[string]valueKind) []string {
 		switch {
 		case leading && i < 2 && kindPath.fits(a):
 			kept = append(kept, a)
-		case joined && keptArguments[name] && kindPath.fits(value):
+		case joined && keptArguments(name) && kindPath.fits(value):
 			kept = append(kept, a)
-		case i+1 < len(args) && keptArguments[a]:
+		case i+1 < len(args) && keptArguments(a):
 			if i++; kindPath.fits(args[i]) {
 				kept = append(kept, a, args[i])
 			}
