@@ -15,6 +15,9 @@ func LiveStatfs(rootfs string) func(path string) (FileSystem, error) {
 			return FileSystem{}, err
 		}
 		unit := float64(s.Frsize) // Blocks and Bavail count in these, not in Bsize
+		if unit == 0 {            // file systems that leave it out
+			unit = float64(s.Bsize)
+		}
 		return FileSystem{
 			SizeBytes:  float64(s.Blocks) * unit,
 			AvailBytes: float64(s.Bavail) * unit,
