@@ -17,7 +17,7 @@ import (
 // dirty_freerun_ceiling).
 const (
 	dirtyBytes   = `(node_vmstat_nr_dirty + node_vmstat_nr_writeback) * scalar(stallmark_page_size_bytes)`
-	freerunBytes = `(node_vmstat_nr_dirty_threshold + node_vmstat_nr_dirty_background_threshold) / 2 * scalar(stallmark_page_size_bytes)`
+	freerunBytes = `(stallmark_dirty_threshold_pages + stallmark_dirty_background_threshold_pages) / 2 * scalar(stallmark_page_size_bytes)`
 	freeBytes    = `sum(node_zoneinfo_nr_free_pages) * scalar(stallmark_page_size_bytes)`
 	minBytes     = `sum(node_zoneinfo_min_pages) * scalar(stallmark_page_size_bytes)`
 	cpuBusy      = `100 * sum(rate(node_cpu_seconds_total{mode=~"user|nice|system|irq|softirq|steal"}[3s])) / scalar(stallmark_cpus_online)`
@@ -28,7 +28,7 @@ const (
 func hostPanels(devices string) []panel {
 	return []panel{
 		{
-			title: "Dirty + writeback", unit: "bytes",
+			title: "Dirty + writeback", unit: "bytes", signature: "dirty-throttling",
 			lines:  []line{{expr: dirtyBytes}},
 			limits: []line{{name: "writers are paused from", expr: freerunBytes}},
 		},
@@ -62,7 +62,7 @@ func hostPanels(devices string) []panel {
 			},
 		},
 		{
-			title: "Reclaim", unit: "pages/s", note: "Direct: by the threads that allocate. kswapd alone harms nobody.",
+			title: "Reclaim", unit: "pages/s", signature: "direct-reclaim", note: "Direct: by the threads that allocate. kswapd alone harms nobody.",
 			lines: []line{
 				{name: "direct", expr: scanned("direct")},
 				{name: "kswapd", expr: scanned("kswapd")},
@@ -98,10 +98,14 @@ func scanned(by string) string {
 	return `rate(` + name + `[3s]) or (rate(` + name + `_normal[3s]) + rate(` + name + `_dma32[3s]))`
 }
 
-// hostCharts draws the standard charts.
-func (s *server) hostCharts(ctx context.Context, b backdrop) []chart.Figure {
+// hostCharts draws the standard charts, without the one that the evidence of
+// the shown signature has already.
+func (s *server) hostCharts(ctx context.Context, shown string, b backdrop) []chart.Figure {
 	var out []chart.Figure
 	for i, p := range hostPanels(s.busyDevices(ctx, b.window)) {
+		if shown != "" && p.signature == shown {
+			continue
+		}
 		out = append(out, s.draw(ctx, "host-"+strconv.Itoa(i+1), p, b))
 	}
 	return out

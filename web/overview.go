@@ -53,7 +53,11 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	b := backdrop{w, spansOf(main, rep, w), marksOf(events)}
 	o.Lanes, o.Quiet = s.lanes(rep, events, b)
 	o.Evidence = s.evidenceCharts(ctx, main, evidenceMax, b)
-	o.Around = s.hostCharts(ctx, b)
+	shown := ""
+	if len(main) > 0 {
+		shown = main[0].Signature
+	}
+	o.Around = s.hostCharts(ctx, shown, b)
 	if len(main) == 0 {
 		o.Cliffs = s.cliffs(ctx, w)
 	}

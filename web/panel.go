@@ -26,6 +26,7 @@ const maxSamples = 4 * chart.Columns
 // panel is a chart to be queried.
 type panel struct {
 	title, unit, note string
+	signature         string // whose evidence shows the same
 	lines, limits     []line
 	subject           map[string]string // only series that agree with it are drawn
 }
@@ -68,6 +69,7 @@ func (s *server) draw(ctx context.Context, id string, p panel, b backdrop) chart
 		}
 		c.Series = append(c.Series, found...)
 	}
+	slices.SortStableFunc(c.Series, chart.ByPeak)
 	for _, l := range p.limits {
 		if l.value != nil {
 			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Value: *l.value})

@@ -113,7 +113,12 @@ func runs(points []Point, step time.Duration) [][]Point {
 type column struct {
 	t        int64
 	min, max float64
+	sum      float64
+	n        int
 }
+
+// mean is what the line goes through; the band around it keeps the extremes.
+func (c column) mean() float64 { return c.sum / float64(c.n) }
 
 // columns thins a run to the envelope of n columns over the frame. A run that
 // is sparse enough keeps every point.
@@ -126,10 +131,10 @@ func columns(run []Point, f frame, n int) []column {
 		k := (p.T - f.from) / width
 		if dense && len(all) > 0 && k == last {
 			c := &all[len(all)-1]
-			c.min, c.max = min(c.min, p.V), max(c.max, p.V)
+			c.min, c.max, c.sum, c.n = min(c.min, p.V), max(c.max, p.V), c.sum+p.V, c.n+1
 			continue
 		}
-		all = append(all, column{p.T, p.V, p.V})
+		all = append(all, column{p.T, p.V, p.V, p.V, 1})
 		last = k
 	}
 	return all

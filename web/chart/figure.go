@@ -33,7 +33,8 @@ type Line struct {
 	Line, Band, Area string // path data, may be empty
 	Values           string // comma-separated, in the axis's unit, one a column; empty is a gap
 	Label            string // of a limit, written at its right end
-	LabelY           string
+	LabelX, LabelY   string
+	LabelAnchor      string
 }
 
 // Box is a shaded window in percent.
@@ -77,6 +78,9 @@ func Lay(c Chart) Figure {
 	fig.Marks = marks(c.Marks, c.From, c.To)
 	fig.Legend = len(fig.Lines) > 1
 	fig.Value = caption(c)
+	if strings.HasSuffix(fig.Value, fig.Unit) {
+		fig.Unit = "" // the value says it already
+	}
 	fig.Summary = summary(c)
 	return fig
 }
@@ -147,6 +151,9 @@ func lineOf(s Series, i int, c Chart, f frame, scale format.Scale) Line {
 // limits draws the thresholds: a straight line, or one that moves.
 func (fig *Figure) limits(c Chart, f frame, scale format.Scale) {
 	for _, l := range c.Limits {
+		if len(l.Points) == 0 && l.Value == 0 {
+			continue // the ground is there already
+		}
 		line := Line{Class: "limit", Name: l.Name}
 		end, d := l.Value, drawn{}
 		if len(l.Points) > 0 {
@@ -155,7 +162,7 @@ func (fig *Figure) limits(c Chart, f frame, scale format.Scale) {
 				end = run[len(run)-1].V
 			}
 		} else {
-			d.draw([]column{{f.from, end, end}, {f.to, end, end}}, f)
+			d.draw([]column{{f.from, end, end, end, 1}, {f.to, end, end, end, 1}}, f)
 		}
 		if low, _, any := extent([]Series{{Points: l.Points}}); low > f.top || !any && end > f.top {
 			fig.Above = append(fig.Above, strings.TrimSpace(l.Name+" "+format.Value(end, c.Unit)))
@@ -168,6 +175,7 @@ func (fig *Figure) limits(c Chart, f frame, scale format.Scale) {
 			line.LabelY = px(y + 12)
 		}
 		line.Last = format.Value(end, c.Unit)
+		line.LabelX, line.LabelAnchor = labelSide(c, l)
 		fig.Limits = append(fig.Limits, line)
 	}
 }

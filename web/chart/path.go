@@ -14,8 +14,8 @@ func (p *path) point(cmd byte, x, y float64) {
 
 func (p *path) close() { *p = append(*p, 'Z') }
 
-// drawn are the paths of one series: the line through the largest value of
-// each column, the band between smallest and largest, the area down to the
+// drawn are the paths of one series: the line through the mean of each
+// column, the band between smallest and largest, the area down to the
 // ground.
 type drawn struct {
 	line, band, area path
@@ -33,8 +33,8 @@ func (d *drawn) draw(cols []column, f frame) {
 		if i == 0 {
 			cmd = 'M'
 		}
-		d.line.point(cmd, f.x(c.t), f.y(c.max))
-		d.area.point(cmd, f.x(c.t), f.y(c.max))
+		d.line.point(cmd, f.x(c.t), f.y(c.mean()))
+		d.area.point(cmd, f.x(c.t), f.y(c.mean()))
 		enveloped = enveloped || c.min != c.max
 	}
 	if len(cols) == 1 { // a lonely sample is a dot: a line of no length with round ends

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -90,4 +91,16 @@ func lastOf(points []Point) float64 {
 		}
 	}
 	return math.NaN()
+}
+
+// ByPeak orders series by their largest value, the largest first; those
+// without data come last.
+func ByPeak(a, b Series) int {
+	peak := func(s Series) float64 {
+		if _, high, any := extent([]Series{s}); any {
+			return high
+		}
+		return math.Inf(-1)
+	}
+	return cmp.Compare(peak(b), peak(a))
 }

@@ -14,7 +14,6 @@ import (
 type Advice struct {
 	Kind    string // now, later, accept
 	Title   string
-	Why     string
 	Current string
 	Apply   string
 	More    []Part // persistence, rollback, risk, how to verify
@@ -208,20 +207,28 @@ func adviceOf(all []model.Remedy) []Advice {
 
 func oneAdvice(r model.Remedy) Advice {
 	a := Advice{
-		Kind: string(r.Kind), Title: format.Clean(r.Title), Why: format.Clean(r.Why),
+		Kind: string(r.Kind), Title: format.Clean(r.Title),
 		Current: format.Clean(r.Current), Apply: format.Clean(strings.TrimSpace(r.Apply)),
 	}
-	for _, p := range []Part{
-		{"Rollback", r.Rollback, true},
-		{"To keep it after a reboot", r.Persist, true},
-		{"Risk", r.Risk, false},
-		{"How to verify", r.Verify, false},
-	} {
+	a.More = parts(
+		Part{"Why", r.Why, false},
+		Part{"Rollback", r.Rollback, true},
+		Part{"To keep it after a reboot", r.Persist, true},
+		Part{"Risk", r.Risk, false},
+		Part{"How to verify", r.Verify, false},
+	)
+	return a
+}
+
+// parts drops those without text.
+func parts(all ...Part) []Part {
+	var out []Part
+	for _, p := range all {
 		if p.Text = format.Clean(strings.TrimSpace(p.Text)); p.Text != "" {
-			a.More = append(a.More, p)
+			out = append(out, p)
 		}
 	}
-	return a
+	return out
 }
 
 // adviceNow is what the banner offers: the first remedy for now that has a

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"time"
 
 	"stallmark/rules"
@@ -83,7 +84,8 @@ func StatesOf(r model.Report) map[string]State {
 	}
 	for _, f := range r.Findings {
 		if f.Ended == nil && f.State != model.StatePending {
-			states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: headline(f)}
+			value, of := headline(f)
+			states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: strings.TrimSpace(value + " " + of)}
 		}
 	}
 	return states
@@ -141,7 +143,7 @@ func NewSignature(p Page, s *rules.Signature, states map[string]State) Signature
 		page.Friends = append(page.Friends, Choice{Text: id, Href: w.Link("signatures", id)})
 	}
 	for _, r := range s.Remedy {
-		page.Remedies = append(page.Remedies, Advice{Kind: string(r.Kind), Title: r.Title, Why: r.Why, Apply: r.Apply})
+		page.Remedies = append(page.Remedies, Advice{Kind: string(r.Kind), Title: r.Title, Apply: r.Apply, More: parts(Part{"Why", r.Why, false}, Part{"Risk", r.Risk, false})})
 	}
 	for _, r := range s.References {
 		page.References = append(page.References, referenceOf(r))

@@ -49,12 +49,14 @@ type Verdict struct {
 type Step struct {
 	Layer model.Layer
 	Title string
-	Value string
+	Value string // what was measured, against its threshold
+	Of    string // what that value is
 	Link  string
 }
 
 // Checked is a signature that was ruled out, or could not be judged.
 type Checked struct {
+	ID    string
 	Title string
 	Why   string
 	Mend  string
@@ -222,25 +224,30 @@ func chain(all []model.Finding, w Window) []Step {
 	for _, f := range append([]model.Finding{all[0]}, rest...) {
 		if !seen[f.Signature] {
 			seen[f.Signature] = true
-			steps = append(steps, Step{f.Layer, format.Clean(f.Title), headline(f), w.Link("findings", f.ID)})
+			title := format.Clean(f.Title)
+			if len(steps) == 0 { // the banner's heading is its title already
+				title = format.Clean(f.Signature)
+			}
+			value, of := headline(f)
+			steps = append(steps, Step{f.Layer, title, value, of, w.Link("findings", f.ID)})
 		}
 	}
 	return steps
 }
 
 // headline is the measured value that says most: the first evidence that holds.
-func headline(f model.Finding) string {
+func headline(f model.Finding) (value, of string) {
 	for _, e := range f.Evidence {
 		if e.Value == nil || e.State != model.EvidenceHolds {
 			continue
 		}
-		text := format.Clean(e.Title) + " " + format.Value(*e.Value, e.Unit)
-		if e.Threshold != nil {
-			text += " against " + format.Value(*e.Threshold, e.Unit)
+		value = format.Value(*e.Value, e.Unit)
+		if e.Threshold != nil && *e.Threshold != 0 {
+			value += " against " + format.Value(*e.Threshold, e.Unit)
 		}
-		return text
+		return value, format.Clean(e.Title)
 	}
-	return ""
+	return "", ""
 }
 
 // because says what makes the confidence: the witness, or what is missing.
@@ -282,7 +289,7 @@ func firstLine(texts ...string) string {
 func ruledOut(all []model.RuledOut, w Window) []Checked {
 	var out []Checked
 	for _, r := range all {
-		out = append(out, Checked{Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
+		out = append(out, Checked{ID: format.Clean(r.Signature), Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
 	}
 	return out
 }
@@ -290,7 +297,7 @@ func ruledOut(all []model.RuledOut, w Window) []Checked {
 func unknown(all []model.Unknown, w Window) []Checked {
 	var out []Checked
 	for _, u := range all {
-		out = append(out, Checked{format.Clean(firstLine(u.Title, u.Signature)), format.Clean(u.Why), format.Clean(u.Mend), w.Link("signatures", u.Signature)})
+		out = append(out, Checked{format.Clean(u.Signature), format.Clean(firstLine(u.Title, u.Signature)), format.Clean(u.Why), format.Clean(u.Mend), w.Link("signatures", u.Signature)})
 	}
 	return out
 }

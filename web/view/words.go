@@ -33,6 +33,23 @@ func outTitle(k VerdictKind) string {
 	return "Ruled out"
 }
 
+// How many checked signatures are listed before the rest is folded.
+const (
+	openChecked = 5
+	openUnknown = 3
+)
+
+func moreChecked(out, unknown int) string {
+	var parts []string
+	if n := out - openChecked; n > 0 {
+		parts = append(parts, count(n, "more", "more"))
+	}
+	if n := unknown - openUnknown; n > 0 {
+		parts = append(parts, count(n, "more unknown", "more unknown"))
+	}
+	return strings.Join(parts, ", ")
+}
+
 func partNames(parts []Part) string {
 	var names []string
 	for i, p := range parts {
@@ -76,4 +93,12 @@ func referenceOf(text string) Reference {
 		return Reference{text, text}
 	}
 	return Reference{Text: text}
+}
+
+// mendText says how an unknown signature could be judged.
+func mendText(c Checked) string {
+	if c.Mend == "" {
+		return c.Title
+	}
+	return c.Title + ". To judge it: " + c.Mend
 }

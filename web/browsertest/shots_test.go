@@ -1,0 +1,80 @@
+package browsertest
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stallmark/web"
+	"stallmark/web/gallery"
+)
+
+// serve shows a scene on a loopback port.
+func serve(t *testing.T, s gallery.Scene) (*gallery.Backend, string) {
+	t.Helper()
+	b := gallery.New(s)
+	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return b, srv.URL
+}
+
+// browser starts Chromium, or skips where nobody asked for it.
+func browser(t *testing.T) *chromium {
+	t.Helper()
+	if os.Getenv("STALLMARK_BROWSER") != "1" {
+		t.Skip("needs a browser: set STALLMARK_BROWSER=1, as make test does")
+	}
+	return start(t)
+}
+
+// TestShots writes a picture of every scene, for eyes.
+func TestShots(t *testing.T) {
+	dir := os.Getenv("STALLMARK_SHOTS")
+	if dir == "" {
+		t.Skip("writes pictures: set STALLMARK_SHOTS to a folder")
+	}
+	only := os.Getenv("STALLMARK_SHOTS_ONLY")
+	c := browser(t)
+	for _, s := range gallery.Scenes() {
+		for _, path := range paths(s.Name) {
+			for _, size := range []struct {
+				name          string
+				width, height int
+				scheme        string
+			}{{"desk-light", 1440, 900, "light"}, {"desk-dark", 1440, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}} {
+				name := s.Name + strings.NewReplacer("/", "_", "?", "_").Replace(path) + "-" + size.name
+				if only != "" && !strings.Contains(name, only) {
+					continue
+				}
+				_, url := serve(t, s)
+				p := c.open(t, size.width, size.height, size.scheme)
+				p.visit(url + path)
+				whole := strings.HasPrefix(size.name, "phone") || os.Getenv("STALLMARK_SHOTS_WHOLE") != ""
+				if err := os.WriteFile(filepath.Join(dir, name+".png"), p.shot(whole), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// paths are the pages of a scene that are worth a picture.
+func paths(scene string) []string {
+	switch scene {
+	case "stalling":
+		return []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/status"}
+	case "store-down", "denied":
+		return []string{"/", "/status"}
+	case "many-disks":
+		return []string{"/disks"}
+	case "hostile":
+		return []string{"/", "/disks", "/findings/f-dirty", "/status"}
+	}
+	return []string{"/"}
+}
