@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // base is a file without a mistake; lines are replaced by their key.
@@ -213,18 +214,68 @@ func TestPackIsSorted(t *testing.T) {
 	}
 }
 
-func FuzzParseSignature(f *testing.F) {
-	files, err := filepath.Glob("signatures/*.yaml")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("no seeds: %v", err)
+// whole has every key. The shipped files would be seeds too large to mutate.
+const whole = `id: x
+title: A title
+layer: cause
+severity: critical
+needs: [a, 'b_(c|d)']
+when: |
+  max_over_time(a[10s:1s]) > 1
+  and rate(b[3s]) > 2
+extent: a > 1
+lookback: 20s
+for: 2s
+keep_firing_for: 5s
+evidence:
+  - {title: t, expr: a, unit: bytes, threshold: b, op: "<", role: confirms}
+  - {title: t, role: witness, wait: [reclaim]}
+explains: [y]
+quiet: {expr: a, unit: count, text: "at {{.Value}} on {{.Labels.d}}", op: ">"}
+differential: [z]
+what: >-
+  Words
+  and words.
+remedy:
+  - title: t
+    kind: now
+    why: because
+    when: a
+    values: {v: a}
+    current: '{{fact "f"}}'
+    apply: set {{int .V.v}} {{.Subject.d}}
+references: [r]
+tests:
+  - {name: t, interval: 1s, series: ['a{d="1"} 0+1x9 _ stale'], facts: {f: g}, expect: firing, at: 3s, subject: {d: "1"}, confidence: likely}
+`
+
+func TestEveryKeyIsRead(t *testing.T) {
+	s, problems := parseSignature("x.yaml", []byte(whole))
+	if s == nil {
+		t.Fatalf("%v", problems)
 	}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
+	e, w, r, c := s.Evidence[0], s.Evidence[1], s.Remedy[0], s.Tests[0]
+	for name, ok := range map[string]bool{
+		"title": s.Title == "A title", "layer": s.Layer == "cause", "severity": s.Severity == "critical",
+		"needs": len(s.Needs) == 2, "when": strings.HasSuffix(s.When, "> 2"), "extent": s.Extent == "a > 1",
+		"times":    s.Lookback == 20*time.Second && s.For == 2*time.Second && s.KeepFiringFor == 5*time.Second,
+		"evidence": e.Expr == "a" && e.Unit == "bytes" && e.Threshold.Expr == "b" && e.Op == Below && e.Role == "confirms",
+		"witness":  w.Wait[0] == "reclaim" && strings.Contains(w.Expr, "stallmark_blocked_threads") && *w.Threshold.Number == 0,
+		"explains": s.Explains[0] == "y", "differential": s.Differential[0] == "z", "what": s.What == "Words and words.",
+		"quiet":  s.Quiet.Expr == "a" && s.Quiet.Unit == "count" && s.Quiet.Op == Above,
+		"remedy": r.Kind == "now" && r.Why == "because" && r.When == "a" && r.Values["v"] == "a" && r.Apply != "" && r.Current != "",
+		"tests": c.Interval == time.Second && c.At == 3*time.Second && c.Facts["f"] == "g" && c.Subject["d"] == "1" &&
+			c.Expect == ExpectFiring && c.Confidence == "likely" && len(c.Series) == 1 && c.Line == 32,
+		"references": s.References[0] == "r",
+	} {
+		if !ok {
+			t.Errorf("%s: not as in the file: %+v", name, s)
 		}
-		f.Add(data)
 	}
+}
+
+func FuzzParseSignature(f *testing.F) {
+	f.Add([]byte(whole))
 	f.Add([]byte(fileWith("when: |\n  a\n  >> 1")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, problems := parseSignature("x.yaml", data)

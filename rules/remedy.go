@@ -12,7 +12,7 @@ import (
 // remedyData is the dot of a remedy's templates.
 type remedyData struct {
 	V       map[string]any // the remedy's values; nil where one is not measured
-	Subject map[string]string
+	Subject map[string]any // the subject's labels
 }
 
 // remedies renders the advice that applies to this host now. Advice whose text
@@ -49,7 +49,7 @@ func (r *RemedyRule) render(ctx context.Context, b *beat, subject map[string]str
 			return model.Remedy{}, false, nil
 		}
 	}
-	data := remedyData{V: map[string]any{}, Subject: subject}
+	data := remedyData{V: map[string]any{}, Subject: anyMap(subject)}
 	for name, expr := range r.Values {
 		v, err := b.instant(ctx, expr)
 		if err != nil {
@@ -107,12 +107,10 @@ func safeForCommand(v any) any {
 	return v
 }
 
-func safeSubject(subject map[string]string) map[string]string {
-	out := map[string]string{}
+func safeSubject(subject map[string]any) map[string]any {
+	out := map[string]any{}
 	for k, v := range subject {
-		if plainWord.MatchString(v) {
-			out[k] = v
-		}
+		out[k] = safeForCommand(v)
 	}
 	return out
 }

@@ -89,12 +89,22 @@ func number(v any) (float64, error) {
 	return 0, fmt.Errorf("%T is not a number", v)
 }
 
+// anyMap makes labels ready for a template: one that is missing is nil and not
+// the empty text, so that it can be asked for but not printed.
+func anyMap(m map[string]string) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
 // render fills in a text. It fails with errMissing rather than leave a hole.
 func render(source string, data any, fact func(string) any) (string, error) {
 	if !strings.Contains(source, "{{") {
 		return source, nil
 	}
-	t, err := template.New("text").Option("missingkey=error").Funcs(templateFuncs(fact)).Parse(source)
+	t, err := template.New("text").Funcs(templateFuncs(fact)).Parse(source)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,165 @@
+package rules
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"stallmark/storage/model"
+)
+
+// f is a finding from one second to another (-1 is open) that explains others.
+// The first letter of its name is its layer: c, m or s.
+func f(name string, from, to int, explains ...string) model.Finding {
+	layer := map[byte]model.Layer{'c': model.LayerCause, 'm': model.LayerMechanism, 's': model.LayerSymptom}[name[0]]
+	out := model.Finding{
+		ID: name, Signature: name, Layer: layer, Severity: model.SeverityCritical, Started: second(from), Explains: explains,
+	}
+	if to >= 0 {
+		end := second(to)
+		out.Ended = &end
+	}
+	return out
+}
+
+func show(ins []model.Incident) string {
+	var parts []string
+	for _, in := range ins {
+		parts = append(parts, strings.Join(in.Findings, " "))
+	}
+	return strings.Join(parts, " | ")
+}
+
+func TestIncidents(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   []model.Finding
+		want string // findings of each incident, root first
+	}{
+		{"none", nil, ""},
+		{"one", []model.Finding{f("c1", 0, 10)}, "c1"},
+		{"a symptom alone", []model.Finding{f("s1", 0, 10)}, "s1"},
+		{"cause and symptom", []model.Finding{f("s1", 2, 10), f("c1", 0, 10, "s1")}, "c1 s1"},
+		{
+			"cause, mechanism, symptom: the cause knows only the mechanism",
+			[]model.Finding{f("c1", 0, 20, "m1"), f("m1", 3, 20, "s1"), f("s1", 6, 20)},
+			"c1 m1 s1",
+		},
+		{"unrelated faults stay two", []model.Finding{f("c1", 0, 20, "s1"), f("c2", 5, 25, "s2")}, "c2 | c1"},
+		{"related, but not at the same time", []model.Finding{f("c1", 0, 10, "s1"), f("s1", 30, 40)}, "s1 | c1"},
+		{"within the slack", []model.Finding{f("c1", 0, 10, "s1"), f("s1", 15, 40)}, "c1 s1"},
+		{"a cause that begins within the slack after its symptom", []model.Finding{f("s1", 0, 20), f("c1", 5, 20, "s1")}, "c1 s1"},
+		{"a cause that begins after its symptom is not its root", []model.Finding{f("s1", 0, 40), f("c1", 20, 40, "s1")}, "s1 c1"},
+		{
+			"an earlier cause beats a later one",
+			[]model.Finding{f("c2", 3, 30, "s1"), f("c1", 0, 30, "s1"), f("s1", 5, 30)},
+			"c1 c2 s1",
+		},
+		{
+			"a cause that another cause explains is not the root, though it began earlier",
+			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 3, 30, "c1", "s1"), f("s1", 5, 30)},
+			"c2 c1 s1",
+		},
+		{
+			"but not if that one began much later",
+			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 12, 30, "c1"), f("s1", 5, 30)},
+			"c1 s1 c2",
+		},
+		{
+			"two causes that account for each other: the earlier one",
+			[]model.Finding{f("c1", 2, 30, "c2", "s1"), f("c2", 0, 30, "c1", "s1"), f("s1", 5, 30)},
+			"c2 c1 s1",
+		},
+		{
+			"the one that reaches more",
+			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 2, 30, "s1", "s2", "s3"), f("s1", 4, 30), f("s2", 4, 30), f("s3", 4, 30)},
+			"c2 c1 s1 s2 s3",
+		},
+		{
+			"a chain in time: each overlaps the next",
+			[]model.Finding{f("c1", 0, 10, "m1"), f("m1", 8, 20, "s1"), f("s1", 18, 30)},
+			"c1 m1 s1",
+		},
+		{"two subjects of one signature stay two", []model.Finding{f("c1", 0, 10), f("c2", 0, 10)}, "c1 | c2"},
+		{"the open one comes first", []model.Finding{f("c1", 0, -1), f("c2", 50, 60)}, "c1 | c2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := show(Incidents(c.in)); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestIncidentsByServerity(t *testing.T) {
+	warning := f("c1", 50, 60)
+	warning.Severity = model.SeverityWarning
+	if got := show(Incidents([]model.Finding{warning, f("c2", 0, 10)})); got != "c2 | c1" {
+		t.Errorf("got %q, want the critical one first", got)
+	}
+}
+
+func TestIncidentSpans(t *testing.T) {
+	in := Incidents([]model.Finding{f("c1", 3, 10, "s1"), f("s1", 1, 20)})[0]
+	if !in.Started.Equal(second(1)) || in.Ended == nil || !in.Ended.Equal(second(20)) {
+		t.Errorf("got %v to %v, want 1 to 20", in.Started, in.Ended)
+	}
+	in = Incidents([]model.Finding{f("c1", 3, -1, "s1"), f("s1", 4, 20)})[0]
+	if in.Ended != nil {
+		t.Errorf("ended %v, but its root goes on", in.Ended)
+	}
+}
+
+// The order in which findings come must not matter, nor are they changed.
+func TestIncidentsAreDeterministic(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var fs []model.Finding
+	for i := range 40 {
+		name := fmt.Sprintf("%c%d", "cms"[i%3], i)
+		fs = append(fs, f(name, rnd.IntN(60), 60+rnd.IntN(60), fmt.Sprintf("%c%d", "ms"[i%2], rnd.IntN(40)), fmt.Sprintf("c%d", rnd.IntN(40))))
+	}
+	want := show(Incidents(fs))
+	for range 20 {
+		rnd.Shuffle(len(fs), func(i, j int) { fs[i], fs[j] = fs[j], fs[i] })
+		before := fs[0].ID
+		if got := show(Incidents(fs)); got != want {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+		if fs[0].ID != before {
+			t.Fatal("the caller's findings were reordered")
+		}
+	}
+	if n := strings.Count(want, "|"); n == 0 || n > 38 {
+		t.Errorf("%d incidents of 40: the test is too easy", n+1)
+	}
+}
+
+// Every finding is in exactly one incident.
+func TestIncidentsLoseNothing(t *testing.T) {
+	fs := []model.Finding{f("c1", 0, 10, "m1"), f("m1", 2, 12), f("s1", 40, 50), f("c2", 41, -1, "s1"), f("s2", 3, 4)}
+	seen := map[string]int{}
+	for _, in := range Incidents(fs) {
+		if in.Findings[0] != in.Root {
+			t.Errorf("root %s is not the first of %v", in.Root, in.Findings)
+		}
+		for _, id := range in.Findings {
+			seen[id]++
+		}
+	}
+	for _, x := range fs {
+		if seen[x.ID] != 1 {
+			t.Errorf("%s is in %d incidents", x.ID, seen[x.ID])
+		}
+	}
+}
+
+func BenchmarkIncidents(b *testing.B) {
+	var fs []model.Finding
+	for i := range 500 {
+		fs = append(fs, f(fmt.Sprintf("%c%d", "cms"[i%3], i), i, i+60, fmt.Sprintf("s%d", i+2), fmt.Sprintf("m%d", i+1)))
+	}
+	for b.Loop() {
+		Incidents(fs)
+	}
+}
