@@ -9,8 +9,10 @@ import (
 )
 
 // cgroups reads the files of each watched process's own cgroup, of version 1
-// (a hierarchy a controller) and of version 2, under cAdvisor's names. What has
-// no limit has no series.
+// (a hierarchy a controller) and of version 2, under cAdvisor's names; and those
+// of the groups above it that have a limit, which holds for the process too
+// (a pod above its container, a slice above its service). What has no limit has
+// no series.
 type cgroups struct {
 	table *table
 	procs perProcess[cgroupOf]
@@ -35,7 +37,7 @@ type cgroupOf struct {
 	next   time.Time
 	text   string // /proc/PID/cgroup as last seen
 	paths  cgroupPaths
-	places cgroupPlaces
+	groups []group
 	series map[string]*model.Series // by name and one label
 	err    error
 }
@@ -79,13 +81,12 @@ func (c *cgroups) locate(root collectors.Root, w *watched, g *cgroupOf) {
 		return
 	}
 	g.err = nil
-	if string(c.buf) == g.text {
-		return
+	if string(c.buf) != g.text {
+		g.text = string(c.buf)
+		g.paths = parseCgroup(g.text)
+		g.series = map[string]*model.Series{}
 	}
-	g.text = string(c.buf)
-	g.paths = parseCgroup(g.text)
-	g.series = map[string]*model.Series{}
-	g.places = placesOf(root, g.paths)
+	g.groups = groupsOf(root, g.paths)
 	if g.paths.outside() {
 		g.err = collectors.Partial("a watched process is in a cgroup outside of this cgroup namespace", "run in the host's cgroup namespace")
 	}
@@ -127,53 +128,6 @@ func (p *cgroupPaths) outside() bool {
 		}
 	}
 	return strings.HasPrefix(p.unified, "/..")
-}
-
-// cgroupPlaces are the folders with the files; empty where there are none.
-type cgroupPlaces struct {
-	memory, cpu string // of version 1
-	unified     string // of version 2 with controllers
-	pressure    string // of version 2, with or without controllers
-	memoryID    string // the paths as the process has them
-	cpuID       string
-	unifiedID   string
-}
-
-// placesOf looks where the hierarchies are mounted: version 2 at
-// /sys/fs/cgroup, or below it in "unified" beside version 1, whose controllers
-// have folders of their own, cpu together with cpuacct or alone.
-func placesOf(root collectors.Root, p cgroupPaths) cgroupPlaces {
-	const top = "sys/fs/cgroup"
-	var at cgroupPlaces
-	has := func(dir, path string) (string, bool) {
-		if path == "" || strings.Contains(path, "/..") {
-			return "", false
-		}
-		dir = strings.TrimSuffix(dir+path, "/")
-		_, err := root.ReadDir(dir)
-		return dir, err == nil
-	}
-	first := func(path string, dirs ...string) string {
-		for _, d := range dirs {
-			if dir, ok := has(d, path); ok {
-				return dir
-			}
-		}
-		return ""
-	}
-	at.memory, at.memoryID = first(p.v1["memory"], top+"/memory"), p.v1["memory"]
-	at.cpu, at.cpuID = first(p.v1["cpu"], top+"/cpu", top+"/cpu,cpuacct", top+"/cpuacct,cpu"), p.v1["cpu"]
-	at.unifiedID = p.unified
-	if len(p.v1) == 0 {
-		at.unified = first(p.unified, top)
-		at.pressure = at.unified
-	} else {
-		at.pressure = first(p.unified, top+"/unified")
-	}
-	if p.unified == "/" {
-		at.pressure = "" // the root's is the host's
-	}
-	return at
 }
 
 // cleanPath makes a cgroup's path printable; systemd escapes blanks itself.

@@ -18,19 +18,19 @@ type cgroupReading struct {
 
 // all reads what there is.
 func (r *cgroupReading) all() {
-	at := &r.g.places
-	if at.memory != "" {
-		r.memoryV1(at.memory, at.memoryID)
-	}
-	if at.cpu != "" {
-		r.cpuV1(at.cpu, at.cpuID)
-	}
-	if at.unified != "" {
-		r.memoryV2(at.unified, at.unifiedID)
-		r.cpuV2(at.unified, at.unifiedID)
-	}
-	if at.pressure != "" {
-		r.pressure(at.pressure, at.unifiedID)
+	for _, at := range r.g.groups {
+		switch at.kind {
+		case groupMemory:
+			r.memoryV1(at.dir, at.id)
+		case groupCPU:
+			r.cpuV1(at.dir, at.id)
+		case groupUnified:
+			r.memoryV2(at.dir, at.id)
+			r.cpuV2(at.dir, at.id)
+			r.pressure(at.dir, at.id)
+		case groupPressure:
+			r.pressure(at.dir, at.id)
+		}
 	}
 }
 
@@ -195,6 +195,9 @@ func (r *cgroupReading) throttling(dir, id string, limited bool) {
 
 // pressure reads the group's own PSI files.
 func (r *cgroupReading) pressure(dir, id string) {
+	if id == "/" {
+		return // the host's, not the process's
+	}
 	for _, what := range []string{"cpu", "io", "memory"} {
 		b := r.read(dir + "/" + what + ".pressure")
 		some, full, ok := parsePressure(b)

@@ -84,7 +84,9 @@ func (in *inspector) describe(root collectors.Root, w *watched, c command) strin
 		w.role = roleKafkaController
 	}
 	p := places{c: c, keys: keys, cwd: cwd, known: problem == "", home: func() string { return in.home(root, w, c) }}
-	w.store = firstOf(in.recorded[w.factPrefix()+"store"], p.store(w.role))
+	if store := firstOf(in.recorded[w.factPrefix()+"store"], p.store(w.role)); kindPath.fits(store) {
+		w.store = store
+	}
 	w.facts = append(w.facts, fact{"comm", w.comm})
 	w.version = versionOfJar(roles[w.role].jars, c.classPath+":"+c.property("java.ext.dirs")+":"+c.property("rocketmq.home.dir"))
 	for _, f := range []fact{
@@ -163,7 +165,7 @@ func onlyController(keys map[string]string, file string) bool {
 // home is the JVM's user.home: the home folder of the process's user in its own
 // /etc/passwd.
 func (in *inspector) home(root collectors.Root, w *watched, c command) string {
-	if h := c.property("user.home"); h != "" {
+	if h := c.property("user.home"); kindPath.fits(h) {
 		return h
 	}
 	status, err := root.Read(w.dir+"status", nil)
@@ -180,7 +182,7 @@ func (in *inspector) home(root collectors.Root, w *watched, c command) string {
 	}
 	uid := strconv.FormatUint(uint64(who.uid), 10)
 	for line := range strings.Lines(string(passwd)) {
-		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) >= 6 && f[2] == uid {
+		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) >= 6 && f[2] == uid && kindPath.fits(f[5]) {
 			return f[5]
 		}
 	}

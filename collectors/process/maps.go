@@ -92,6 +92,8 @@ func (m *mapsInfo) segment(device, file []byte) {
 		return
 	}
 	switch {
+	case !kindPath.fits(name):
+		return
 	case suffix == "" && path.Base(dir) == "commitlog":
 		m.store = dir
 	case suffix == "index" || suffix == "timeindex":

@@ -47,7 +47,7 @@ type waitRule struct {
 // the function that takes it standing innermost.
 var waitRules = []waitRule{
 	// The kernel's own reclaim and compaction threads: nobody is held up there.
-	{wait: waitOther, fn: []string{"balance_pgdat", "kswapd", "kcompactd"}},
+	{wait: waitOther, fn: []string{"balance_pgdat", "kswapd", "kcompactd"}, asleep: true},
 
 	// Since 3.2 a throttled writer only sleeps; before, it wrote pages itself, so
 	// block-layer functions may stand further in.
