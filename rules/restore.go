@@ -2,7 +2,8 @@ package rules
 
 import (
 	"context"
-	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"stallmark/storage/model"
@@ -88,27 +89,55 @@ func (t *tracked) resume(ctx context.Context, b *beat, holds bool, tm timing) (c
 	return unchanged, nil
 }
 
-// searchLast looks for the last true beat before the restart.
+// searchLast looks for the last true beat of the stall before the restart: the
+// one before the first hole that is too long to think that it went on.
 func (t *tracked) searchLast(ctx context.Context, b *beat) error {
 	from := t.started
 	if oldest := b.at.Add(-restoreSearch); oldest.After(from) {
 		from = oldest
 	}
-	var errs []error
-	for _, part := range []struct {
-		expr string
-		into *time.Time
-	}{{t.sig.When, &t.last}, {t.sig.Extent, &t.extent}} {
-		if part.expr == "" || from.After(b.at) {
+	if from.After(b.at) {
+		return nil
+	}
+	last, _, err := t.lastTrue(ctx, b, t.sig.When, from)
+	if err != nil {
+		return err
+	}
+	t.last = last
+	if t.sig.Extent == "" {
+		return nil
+	}
+	extent, found, err := t.lastTrue(ctx, b, t.sig.Extent, from)
+	if found {
+		t.extent = extent
+	}
+	return err
+}
+
+// lastTrue follows the beats in which an expression spoke of the subject, and
+// says whether there was one.
+func (t *tracked) lastTrue(ctx context.Context, b *beat, expr string, from time.Time) (last time.Time, found bool, err error) {
+	values, err := b.span(ctx, expr, from)
+	if err != nil {
+		return from, false, err
+	}
+	last = from
+	for _, at := range slices.Sorted(maps.Keys(values)) {
+		if !speaksOf(values[at], t.subject) {
 			continue
 		}
-		values, err := b.span(ctx, part.expr, from)
-		errs = append(errs, err)
-		for at, v := range values {
-			if beat := time.UnixMilli(at).UTC(); beat.After(*part.into) && speaksOf(v, t.subject) {
-				*part.into = beat
-			}
+		beat := time.UnixMilli(at).UTC()
+		if beat.Sub(last) > restoreGap {
+			break
 		}
+		last, found = later(last, beat), true
 	}
-	return errors.Join(errs...)
+	return last, found, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
