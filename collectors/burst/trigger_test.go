@@ -243,3 +243,41 @@ func TestLiveKernelTriggers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// BenchmarkTrigger is what waiting for pressure costs a second, timers and
+// wake-ups included.
+func BenchmarkTrigger(b *testing.B) {
+	root := collectors.NewLiveRoot(collectors.Paths{Procfs: "/proc", Sysfs: "/sys", Rootfs: "/"})
+	ring := NewRing(PrerollFiles(), 10*time.Second, 4<<20)
+	for name, cfg := range map[string]TriggerConfig{
+		"watch-250ms":           {},
+		"watch-and-ring-100ms":  {Ring: ring, Period: 100 * time.Millisecond},
+		"kernel-alone":          {Procfs: "p"},
+		"kernel-and-ring-100ms": {Procfs: "p", Ring: ring, Period: 100 * time.Millisecond},
+	} {
+		cfg.Root, cfg.Now = root, time.Now
+		cfg.open = func(string) (waiter, error) {
+			return &fakeKernel{fires: make(chan error), span: time.Second}, nil
+		}
+		b.Run(name, func(b *testing.B) {
+			before, seconds := cpuTime(b), 0.0
+			for b.Loop() {
+				ctx, cancel := context.WithTimeout(b.Context(), 4*time.Second)
+				_ = NewTrigger(cfg).Run(ctx, func(Cause) {})
+				cancel()
+				seconds += 4
+			}
+			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/seconds, "cpu-us/s")
+		})
+	}
+}
+
+// cpuTime is what this process has used so far.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -84,7 +84,7 @@ func TestLiveTracepoints(t *testing.T) {
 		if !ok || id != f.id {
 			t.Errorf("event %d of %d bytes, want %d", id, len(s.Raw), f.id)
 		}
-		if pid, ok := prev.value(s.Raw); !ok || pid != int64(s.Tid) {
+		if pid, ok := prev.value(s.Raw); !ok || pid != int64(s.Tid) && s.Tid != -1 { // -1: the thread is ending
 			t.Errorf("prev_pid %d, %v in a sample of thread %d", pid, ok, s.Tid)
 		}
 		if s.Pid == own && p.Clocked() && s.Time >= before && s.Time <= after {

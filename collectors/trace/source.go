@@ -192,7 +192,7 @@ func (s *Source) read(root collectors.Root, out *collectors.Out) {
 func (s *Source) note(r *Sample) {
 	id, ok := r.typeOf()
 	p := s.known.byID[id]
-	if !ok || p == nil {
+	if !ok || p == nil || r.Tid <= 0 { // idle, or a thread that is ending: it has no id any more
 		return
 	}
 	m := moment{point: p, pid: r.Pid, tid: r.Tid, time: r.Time}

@@ -201,6 +201,7 @@ func TestSourceCountsByProcess(t *testing.T) {
 		sampleRecord(1, 1, 6000*ms, eventRaw(4711)),         // somebody else's event
 		sampleRecord(1, 1, 6000*ms, pauseRaw(9)[:100]),      // cut before the pause
 		sampleRecord(1, 1, 6000*ms, []byte{1}),              // cut before the type
+		sampleRecord(-1, -1, 6000*ms, pauseRaw(50)),         // a thread that is ending
 		sampleRecord(2, 2, 6990*ms, eventRaw(reclaimBegin)), // under way
 	}
 	_ = l.beat(2*time.Second, 0)
@@ -210,7 +211,7 @@ func TestSourceCountsByProcess(t *testing.T) {
 	l.want("stallmark_waits_total", "host", "reclaim", 1)
 	l.want("stallmark_wait_max_seconds", "host", "reclaim", 0.030)
 	l.want("stallmark_waits_total", "host", "compaction", 0)
-	l.want("stallmark_trace_records_total", "", "", 11)
+	l.want("stallmark_trace_records_total", "", "", 12)
 	l.checkEvents("SendMessageThre (thread 501) of rocketmq-broker waited 200 ms in balance_dirty_pages",
 		"dd (thread 900) of host waited 30 ms in try_to_free_pages",
 		"thread 2 of host has been waiting 10 ms in try_to_free_pages")
