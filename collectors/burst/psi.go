@@ -9,23 +9,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// psiRule is one trigger: threshold of stalled time within a window.
-type psiRule struct{ threshold, window time.Duration }
+// The rule of the triggers, and of the watch that stands in for them. The kernel
+// takes windows of 500 ms to 10 s and looks ten times in each.
+//
+// Since 6.5 anybody may set triggers, but without CAP_SYS_RESOURCE only with
+// windows of whole 2 s, looked at every 2 s. Those are of no use here: they are
+// slower than the watch, and wrong at first (measured on 6.18: two fire after
+// they are set, however calm the host).
+const (
+	psiThreshold = 150 * time.Millisecond
+	psiWindow    = time.Second
+)
 
-// The rules in the order in which they are tried. The kernel takes windows of
-// 500 ms to 10 s. Since 6.5 anybody may set triggers, but without
-// CAP_SYS_RESOURCE only with windows of whole 2 s, looked at by the kernel every
-// 2 s (before, opening for writing needs the capability).
-var psiRules = [...]psiRule{
-	{150 * time.Millisecond, time.Second},
-	{300 * time.Millisecond, 2 * time.Second},
-}
-
-// text is what is written into the file. The kernel overwrites the last byte
-// with its own terminator: without the newline the window loses its last digit
-// (measured: a window of 1 s is refused as one of 100 ms).
-func (r psiRule) text() string {
-	return fmt.Sprintf("some %d %d\n", r.threshold.Microseconds(), r.window.Microseconds())
+// triggerText is what is written into the file. The kernel overwrites the last
+// byte with its own terminator: without the newline the window loses its last
+// digit (measured: a window of 1 s is refused as one of 100 ms).
+func triggerText() string {
+	return fmt.Sprintf("some %d %d\n", psiThreshold.Microseconds(), psiWindow.Microseconds())
 }
 
 // psiResources are the files below pressure/ that are watched.
@@ -35,20 +35,18 @@ var psiResources = [...]string{"io", "memory"}
 // the files are closed, with the process at the latest.
 type kernel struct {
 	polls []unix.PollFd // one a resource, then the event that ends the wait
-	rules [len(psiResources)]psiRule
 }
 
 // openKernel sets triggers on pressure/io and pressure/memory below procfs.
 func openKernel(procfs string) (*kernel, error) {
 	k := &kernel{}
-	for i, what := range psiResources {
-		fd, rule, err := setTrigger(filepath.Join(procfs, "pressure", what))
+	for _, what := range psiResources {
+		fd, err := setTrigger(filepath.Join(procfs, "pressure", what))
 		if err != nil {
 			k.release()
 			return nil, fmt.Errorf("PSI trigger on %s: %w", what, err)
 		}
 		k.polls = append(k.polls, unix.PollFd{Fd: int32(fd), Events: unix.POLLPRI})
-		k.rules[i] = rule
 	}
 	end, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
@@ -59,31 +57,23 @@ func openKernel(procfs string) (*kernel, error) {
 	return k, nil
 }
 
-// setTrigger opens a PSI file and sets the first rule that the kernel takes.
-func setTrigger(path string) (int, psiRule, error) {
+// errCoarse says that the kernel takes only windows of whole 2 s from us.
+var errCoarse = errors.New("without CAP_SYS_RESOURCE the kernel judges pressure only every 2 s")
+
+// setTrigger opens a PSI file and writes the rule into it.
+func setTrigger(path string) (int, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, psiRule{}, err
+		return -1, err
 	}
-	for _, r := range psiRules {
-		if _, err = unix.Write(fd, []byte(r.text())); err == nil {
-			return fd, r, nil
-		}
-		if !errors.Is(err, unix.EINVAL) {
-			break
-		}
+	if _, err = unix.Write(fd, []byte(triggerText())); err == nil {
+		return fd, nil
 	}
 	unix.Close(fd)
-	return -1, psiRule{}, err
-}
-
-// window is the longest window in use.
-func (k *kernel) window() time.Duration {
-	longest := time.Duration(0)
-	for _, r := range k.rules {
-		longest = max(longest, r.window)
+	if errors.Is(err, unix.EINVAL) {
+		err = errCoarse
 	}
-	return longest
+	return -1, err
 }
 
 // errEnded says that the wait was ended by stop.
@@ -108,9 +98,8 @@ func (k *kernel) wait() (Cause, error) {
 				return Cause{}, fmt.Errorf("PSI trigger on %s is gone", what)
 			}
 			if k.polls[i].Revents&unix.POLLPRI != 0 {
-				r := k.rules[i]
 				return Cause{What: what, Text: fmt.Sprintf(
-					"%s: tasks stalled over %d ms in %d ms", what, r.threshold.Milliseconds(), r.window.Milliseconds(),
+					"%s: tasks stalled over %d ms in %d ms", what, psiThreshold.Milliseconds(), psiWindow.Milliseconds(),
 				)}, nil
 			}
 		}

@@ -38,7 +38,6 @@ type waiter interface {
 	wait() (Cause, error)
 	stop()
 	release()
-	window() time.Duration
 }
 
 // Trigger waits for pressure on the host: 150 ms of stalled tasks within a
@@ -61,7 +60,7 @@ func NewTrigger(cfg TriggerConfig) *Trigger {
 	if cfg.open == nil {
 		cfg.open = func(procfs string) (waiter, error) { return openKernel(procfs) }
 	}
-	return &Trigger{cfg: cfg, watch: NewWatch(psiRules[0].threshold, psiRules[0].window)}
+	return &Trigger{cfg: cfg, watch: NewWatch(psiThreshold, psiWindow)}
 }
 
 // How is coverage for a source to return: by what means the trigger watches and
@@ -92,9 +91,8 @@ func (t *Trigger) Run(ctx context.Context, fire func(Cause)) error {
 	go func() { done <- t.listen(k, fire) }()
 	watching, end := context.WithCancel(ctx)
 	defer end()
-	coarse := k.window() > psiRules[0].window
 	looked := make(chan error, 1)
-	go func() { looked <- t.look(watching, coarse, fire) }()
+	go func() { looked <- t.look(watching, false, fire) }()
 	select {
 	case <-ctx.Done():
 		k.stop()
@@ -116,13 +114,8 @@ func (t *Trigger) openKernel() waiter {
 	why, mend := "no proc file system to set PSI triggers in", ""
 	if t.cfg.Procfs != "" {
 		k, err := t.cfg.open(t.cfg.Procfs)
-		switch {
-		case err == nil && k.window() == psiRules[0].window:
+		if err == nil {
 			t.say("PSI triggers of the kernel", "")
-			return k
-		case err == nil:
-			t.say(fmt.Sprintf("PSI triggers with a window of %v, which the kernel judges every 2s, and looking every %v",
-				k.window(), t.cfg.Period), "CAP_SYS_RESOURCE allows windows of 1s")
 			return k
 		}
 		why, mend = err.Error(), mendTrigger(err)
@@ -136,6 +129,8 @@ func mendTrigger(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.EOPNOTSUPP):
 		return "a kernel of 5.2 or newer with CONFIG_PSI, booted with psi=1"
+	case errors.Is(err, errCoarse):
+		return "CAP_SYS_RESOURCE"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
 		return "CAP_SYS_RESOURCE, and a proc file system that is not mounted read-only"
 	}
