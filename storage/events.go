@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"sync"
@@ -14,6 +15,8 @@ type eventLog struct {
 	mu      sync.RWMutex
 	events  []model.Event
 	longest time.Duration // of all events that were ever put
+	limit   int           // the oldest go beyond it; 0 means none
+	dropped time.Time     // start of the newest event that has gone
 }
 
 // put adds an event. Most are newer than all before.
@@ -29,6 +32,21 @@ func (l *eventLog) put(e model.Event) {
 		i--
 	}
 	l.events = slices.Insert(l.events, i, e)
+	if l.limit > 0 && len(l.events) > l.limit {
+		n := len(l.events) / 8 // some at a time
+		l.dropped = l.events[n-1].From
+		l.events = slices.Delete(l.events, 0, n)
+	}
+}
+
+// since is since when all events are here, given when they began to be put.
+func (l *eventLog) since(began time.Time) time.Time {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.dropped.Before(began) {
+		return began
+	}
+	return l.dropped.Add(1)
 }
 
 // in lists the events of the kinds that overlap [from, to].
@@ -47,4 +65,29 @@ func (l *eventLog) in(from, to time.Time, kinds []model.EventKind) []model.Event
 		}
 	}
 	return out
+}
+
+// mergeEvents is both lists in the order of their start; what is in both is
+// there once.
+func mergeEvents(a, b []model.Event) []model.Event {
+	var out eventLog
+	out.events = slices.Clone(a)
+	for _, e := range b {
+		if !slices.ContainsFunc(startingAt(a, e.From), func(o model.Event) bool { return sameEvent(o, e) }) {
+			out.put(e)
+		}
+	}
+	return out.events
+}
+
+// startingAt is the events that start at t.
+func startingAt(events []model.Event, t time.Time) []model.Event {
+	from := sort.Search(len(events), func(i int) bool { return !events[i].From.Before(t) })
+	to := sort.Search(len(events), func(i int) bool { return events[i].From.After(t) })
+	return events[from:to]
+}
+
+func sameEvent(a, b model.Event) bool {
+	return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Kind == b.Kind && a.Source == b.Source &&
+		a.Text == b.Text && a.Count == b.Count && maps.Equal(a.Attrs, b.Attrs)
 }

@@ -13,6 +13,9 @@ import (
 type findingSet struct {
 	mu   sync.RWMutex
 	byID map[string]model.Finding
+
+	limit   int       // the oldest that have ended go beyond it; 0 means none
+	dropped time.Time // latest end of those that have gone
 }
 
 // put adds or replaces a finding.
@@ -23,6 +26,41 @@ func (s *findingSet) put(f model.Finding) {
 		s.byID = map[string]model.Finding{}
 	}
 	s.byID[f.ID] = f
+	if s.limit > 0 && len(s.byID) > s.limit {
+		s.dropSome()
+	}
+}
+
+// putOld adds a finding unless a newer state of it is there.
+func (s *findingSet) putOld(f model.Finding) {
+	if _, ok := s.get(f.ID); !ok {
+		s.put(f)
+	}
+}
+
+// dropSome forgets an eighth of the findings, those that ended first.
+func (s *findingSet) dropSome() {
+	var ended []model.Finding
+	for _, f := range s.byID {
+		if f.Ended != nil {
+			ended = append(ended, f)
+		}
+	}
+	slices.SortFunc(ended, func(a, b model.Finding) int { return a.Ended.Compare(*b.Ended) })
+	for _, f := range ended[:min(len(ended), s.limit/8)] {
+		delete(s.byID, f.ID)
+		s.dropped = *f.Ended
+	}
+}
+
+// since is since when all findings are here, given when they began to be put.
+func (s *findingSet) since(began time.Time) time.Time {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.dropped.Before(began) {
+		return began
+	}
+	return s.dropped.Add(1)
 }
 
 // get finds by ID.

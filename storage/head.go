@@ -36,6 +36,7 @@ type head struct {
 	byPtr  map[*model.Series]*entry
 	byName map[string][]*entry
 	order  []slot // of the previous beat: the next one is nearly always the same
+	fresh  int64  // time of the last beat that did not continue the one before
 	seq    uint64 // of the next row
 	bytes  int64  // of all columns
 	key    []byte // scratch
@@ -112,17 +113,42 @@ const stepBack = 5_000
 func (h *head) append(b model.Batch) taken {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	did := beatTaken
-	if last, ok := h.last(); ok && b.At <= last {
-		if last-b.At < stepBack {
-			return beatRefused
+	last, some := h.last()
+	switch {
+	case !some || b.At > last:
+		return h.add(b, !some)
+	case last-b.At < stepBack:
+		return beatRefused
+	}
+	h.cut(b.At)
+	if h.add(b, true) == beatRefused {
+		return beatRefused
+	}
+	return beatStepped
+}
+
+// appendFrom adds a beat of a stream, which says itself whether it continues
+// what was before. Beats that are there already are refused.
+func (h *head) appendFrom(b model.Batch, fresh bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last, some := h.last(); some && b.At <= last {
+		if !fresh || b.At == h.fresh {
+			return false
 		}
 		h.cut(b.At)
-		did = beatStepped
 	}
-	s := h.spanFor(b.At, did == beatStepped)
+	return h.add(b, fresh) == beatTaken
+}
+
+// add adds the samples as a new row.
+func (h *head) add(b model.Batch, fresh bool) taken {
+	s := h.spanFor(b.At, fresh)
 	if len(s.times) >= maxRows {
 		return beatRefused
+	}
+	if fresh {
+		h.fresh = b.At
 	}
 	row := uint16(len(s.times))
 	s.times = append(s.times, b.At)
@@ -134,7 +160,7 @@ func (h *head) append(b model.Batch) taken {
 	s.bytes += grown
 	h.bytes += grown
 	h.seq++
-	return did
+	return beatTaken
 }
 
 // sampleBytes is what a sample takes in a column.
@@ -203,8 +229,6 @@ func (h *head) spanFor(t int64, fresh bool) *span {
 			return s
 		}
 		width = len(s.columns) + 8
-	} else {
-		fresh = true
 	}
 	s := &span{
 		start: start, first: h.seq, fresh: fresh,
@@ -258,6 +282,29 @@ func (h *head) drop(old func(*span) bool) {
 	}
 	h.spans = slices.Delete(h.spans, 0, n)
 	h.forgetEntries()
+}
+
+// remove forgets one span, if it is still there.
+func (h *head) remove(s *span) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.Index(h.spans, s)
+	if i < 0 {
+		return
+	}
+	h.dropColumns(s)
+	h.spans = slices.Delete(h.spans, i, i+1)
+	h.forgetEntries()
+}
+
+// newest is the span that is being filled; nil if there is none.
+func (h *head) newest() *span {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if len(h.spans) == 0 {
+		return nil
+	}
+	return h.spans[len(h.spans)-1]
 }
 
 // dropColumns takes the span's columns from their series.

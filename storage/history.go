@@ -1,12 +1,9 @@
 package storage
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
-
-	"stallmark/storage/model"
 )
 
 // history holds every value that each key has had, so that the state at any
@@ -53,8 +50,4 @@ func (h *history[T]) at(at time.Time, f func(key string, since time.Time, value 
 			f(key, vs[i].at, vs[i].value)
 		}
 	}
-}
-
-func sortCoverage(cs []model.Coverage) {
-	slices.SortFunc(cs, func(a, b model.Coverage) int { return cmp.Compare(a.Source, b.Source) })
 }

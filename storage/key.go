@@ -49,25 +49,38 @@ func uvarint(s string) (uint64, int) {
 	return binary.Uvarint(b[:copy(b[:], s)])
 }
 
+// keySeries turns a key back into a series.
+func keySeries(key string) (*model.Series, error) {
+	name, rest, err := cutText(key)
+	if err != nil {
+		return nil, err
+	}
+	s := &model.Series{Name: name}
+	for rest != "" {
+		var l model.Label
+		if l.Name, rest, err = cutText(rest); err != nil {
+			return nil, err
+		}
+		if l.Value, rest, err = cutText(rest); err != nil {
+			return nil, err
+		}
+		s.Labels = append(s.Labels, l)
+	}
+	return s, nil
+}
+
 // keyLabels turns a key into Prometheus labels, the name as __name__.
 func keyLabels(key string) (labels.Labels, error) {
-	name, rest, err := cutText(key)
+	s, err := keySeries(key)
 	if err != nil {
 		return labels.EmptyLabels(), err
 	}
-	b := labels.NewScratchBuilder(8)
-	if name != "" {
-		b.Add(labels.MetricName, name)
+	b := labels.NewScratchBuilder(len(s.Labels) + 1)
+	if s.Name != "" {
+		b.Add(labels.MetricName, s.Name)
 	}
-	for rest != "" {
-		var l, v string
-		if l, rest, err = cutText(rest); err != nil {
-			return labels.EmptyLabels(), err
-		}
-		if v, rest, err = cutText(rest); err != nil {
-			return labels.EmptyLabels(), err
-		}
-		b.Add(l, v)
+	for _, l := range s.Labels {
+		b.Add(l.Name, l.Value)
 	}
 	b.Sort()
 	return b.Labels(), nil

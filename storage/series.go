@@ -11,8 +11,10 @@ import (
 
 // series is one selected time series. It implements promstorage.Series.
 type series struct {
+	key    string
 	labels labels.Labels
 	parts  []part // ascending in time, not overlapping
+	span   bounds
 }
 
 // Labels implements promstorage.Series.
@@ -24,7 +26,7 @@ func (s *series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 	if !ok {
 		it = new(iterator)
 	}
-	it.reset(s.parts)
+	it.reset(s.parts, s.span)
 	return it
 }
 
@@ -40,7 +42,7 @@ var _ promstorage.SeriesSet = (*seriesSet)(nil)
 
 // Next implements promstorage.SeriesSet.
 func (s *seriesSet) Next() bool {
-	if s.next >= len(s.series) {
+	if s.err != nil || s.next >= len(s.series) {
 		return false
 	}
 	s.next++
@@ -59,6 +61,25 @@ func (s *seriesSet) Warnings() annotations.Annotations { return s.warnings }
 // sortSeries puts series in the order of their labels.
 func sortSeries(s []series) {
 	slices.SortFunc(s, func(a, b series) int { return labels.Compare(a.labels, b.labels) })
+}
+
+// joined is the older and the newer samples of the same series in one.
+func joined(older, newer []series) []series {
+	if len(older) == 0 {
+		return newer
+	}
+	at := make(map[string]int, len(older))
+	for i, s := range older {
+		at[s.key] = i
+	}
+	for _, s := range newer {
+		if i, ok := at[s.key]; ok {
+			older[i].parts = append(older[i].parts, s.parts...)
+		} else {
+			older = append(older, s)
+		}
+	}
+	return older
 }
 
 // matches reports whether all matchers accept the labels.

@@ -2,8 +2,10 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os/exec"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,8 +31,11 @@ type Options struct {
 	// Logger takes what goes wrong; discarded by default.
 	Logger *slog.Logger
 	// Child makes the command that runs [RunChild]. Open adds the socket to its
-	// ExtraFiles, as descriptor [ChildFD].
+	// ExtraFiles, as descriptor [ChildFD]. Unless it says otherwise, what it
+	// writes to standard error is logged.
 	Child func(ctx context.Context) *exec.Cmd
+
+	spawn func() (*process, error) // instead of Child, in tests
 }
 
 // withDefaults fills in what is not set.
@@ -57,6 +62,9 @@ func orDefault[T int64 | time.Duration](v, def T) T {
 
 // Store keeps samples, events, facts, coverage and findings. It is safe for
 // concurrent use. Nothing it takes in waits for a disk or for a reader.
+//
+// What is put in is not copied deeply: maps and slices of events, facts and
+// findings must not be changed afterwards, nor those that come out.
 type Store struct {
 	opts     Options
 	head     *head
@@ -65,19 +73,61 @@ type Store struct {
 	coverage history[model.Coverage]
 	findings findingSet
 	lastAt   atomic.Int64  // of the newest beat, milliseconds
-	lost     atomic.Uint64 // beats that were not taken
+	lost     atomic.Uint64 // beats that were not taken, or dropped before they were safe
+	opened   time.Time
+
+	client *client // nil without a file
+	outbox outbox
+
+	mu       sync.Mutex
+	since    known
+	recalled bool // what an earlier run has left is here
 }
 
 // NewMemory makes a store without a file. It keeps everything it is given.
 func NewMemory(o Options) *Store {
 	o = o.withDefaults()
-	return &Store{opts: o, head: newHead(o.Interval)}
+	return &Store{opts: o, head: newHead(o.Interval), opened: o.Now()}
+}
+
+// Open starts the child process and makes a store over the file that it opens.
+// The error is [ErrInUse], [ErrNewer], or says why the child cannot run. A disk
+// that fails is none: service goes on in memory, the status says so, and the
+// file is tried again.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s := NewMemory(o)
+	if s.opts.Child == nil && s.opts.spawn == nil {
+		return nil, errors.New("storage: no child command")
+	}
+	s.events.limit, s.findings.limit = maxEvents, maxFindings
+	s.since = known{events: s.opened, states: s.opened, findings: s.opened}
+	s.client = newClient(s.opts, s.head, &s.outbox, s.Event, s.recall)
+	stop := context.AfterFunc(ctx, s.client.stop)
+	l, p, err := s.client.connect()
+	if !stop() {
+		return nil, errors.Join(err, context.Cause(ctx))
+	}
+	if err != nil {
+		var r *refused
+		if !errors.As(err, &r) && !errors.Is(err, errChild) || r != nil && r.refusal.Fatal {
+			return nil, err
+		}
+		s.client.down(err)
+	} else {
+		s.client.attach(l, p)
+	}
+	go s.client.run(l, p)
+	if l != nil {
+		s.recall()
+	}
+	return s, nil
 }
 
 // Append takes the samples of one beat. A beat that is not newer than the one
 // before is dropped and counted, unless the clock has gone back by 5 s or more:
 // then the beat is taken, and what was recorded as later is dropped.
 func (s *Store) Append(b model.Batch) {
+	before := s.lastAt.Load()
 	switch s.head.append(b) {
 	case beatRefused:
 		s.lost.Add(1)
@@ -86,23 +136,37 @@ func (s *Store) Append(b model.Batch) {
 		s.clockWentBack(b.At)
 	}
 	s.lastAt.Store(b.At)
+	if s.client == nil {
+		return
+	}
+	s.client.poke()
+	if spanStart(before) != spanStart(b.At) {
+		s.trim()
+	}
 }
 
 // clockWentBack says so in an event.
 func (s *Store) clockWentBack(to int64) {
 	at := time.UnixMilli(to).UTC()
 	was := time.UnixMilli(s.lastAt.Load()).UTC()
-	s.Event(model.Event{
-		From: at, To: at, Kind: model.EventSelf, Source: "storage",
-		Text: "the clock went back from " + was.Format(time.RFC3339) + "; what was recorded after this time has been dropped",
-	})
+	s.selfEvent(at, at, "the clock went back from "+was.Format(time.RFC3339)+"; what was recorded after this time is replaced")
+}
+
+func (s *Store) selfEvent(from, to time.Time, text string) {
+	s.Event(model.Event{From: from, To: to, Kind: model.EventSelf, Source: "storage", Text: text})
 }
 
 // Fact takes a new or changed fact.
-func (s *Store) Fact(f model.Fact) { s.facts.put(f.Key, f.At, f.Value) }
+func (s *Store) Fact(f model.Fact) {
+	s.facts.put(f.Key, f.At, f.Value)
+	s.post(note{Fact: &f})
+}
 
 // Event takes something that happened.
-func (s *Store) Event(e model.Event) { s.events.put(e) }
+func (s *Store) Event(e model.Event) {
+	s.events.put(e)
+	s.post(note{Event: &e})
+}
 
 // Coverage takes the new state of the sources named in cs.
 func (s *Store) Coverage(cs []model.Coverage) {
@@ -112,57 +176,37 @@ func (s *Store) Coverage(cs []model.Coverage) {
 			at = last // only its detail has changed
 		}
 		s.coverage.put(c.Source, at, c)
+		s.post(note{Coverage: &coverageNote{at, c}})
 	}
 }
 
-// PutFinding adds a finding or replaces the one with the same ID.
-func (s *Store) PutFinding(f model.Finding) { s.findings.put(f) }
-
-// EventsIn lists the events that overlap [from, to], oldest first; all kinds
-// if none is named.
-func (s *Store) EventsIn(_ context.Context, from, to time.Time, kinds ...model.EventKind) ([]model.Event, error) {
-	return s.events.in(from, to, kinds), nil
+// PutFinding adds a finding or replaces the one with the same ID. Evidence
+// that is no number (NaN, infinite) is kept as unmeasured.
+func (s *Store) PutFinding(f model.Finding) {
+	f = finite(f)
+	s.findings.put(f)
+	s.post(note{Finding: &f})
 }
 
-// FactsAt is the latest value of every fact that was stated at or before at,
-// by key.
-func (s *Store) FactsAt(_ context.Context, at time.Time) (map[string]model.Fact, error) {
-	out := map[string]model.Fact{}
-	s.facts.at(at, func(key string, since time.Time, value string) {
-		out[key] = model.Fact{At: since, Key: key, Value: value}
-	})
-	return out, nil
-}
-
-// CoverageAt is the state of every source as it was at that time, by name.
-func (s *Store) CoverageAt(_ context.Context, at time.Time) ([]model.Coverage, error) {
-	var out []model.Coverage
-	s.coverage.at(at, func(_ string, _ time.Time, c model.Coverage) { out = append(out, c) })
-	sortCoverage(out)
-	return out, nil
-}
-
-// FindingsIn lists the findings that overlap [from, to], those still firing
-// included, in the order of their start.
-func (s *Store) FindingsIn(_ context.Context, from, to time.Time) ([]model.Finding, error) {
-	return s.findings.in(from, to), nil
-}
-
-// Finding is the finding with that ID; false if there is none.
-func (s *Store) Finding(_ context.Context, id string) (model.Finding, bool, error) {
-	f, ok := s.findings.get(id)
-	return f, ok, nil
-}
-
-// Extent is the time of the oldest and the newest sample; zero times if there
-// are none.
-func (s *Store) Extent(context.Context) (oldest, newest time.Time) {
-	from, to, ok := s.head.extent()
-	if !ok {
-		return time.Time{}, time.Time{}
+// post hands a note to the child.
+func (s *Store) post(n note) {
+	if s.client == nil {
+		return
 	}
-	return time.UnixMilli(from).UTC(), time.UnixMilli(to).UTC()
+	b, err := n.encode()
+	if err != nil {
+		s.opts.Logger.Error("a note cannot be stored", "error", err)
+		return
+	}
+	s.outbox.add(b)
+	s.client.poke()
 }
 
-// Close ends the store.
-func (s *Store) Close(context.Context) error { return nil }
+// Close hands over what is left, waits until it is on the disk, and ends the
+// child, all as far as ctx allows. The store must not be used afterwards.
+func (s *Store) Close(ctx context.Context) error {
+	if s.client == nil {
+		return nil
+	}
+	return s.client.close(ctx)
+}

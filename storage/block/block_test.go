@@ -105,7 +105,7 @@ func randomColumn(r *rand.Rand, id uint32, rows int) Column {
 		density = r.Float64()
 	}
 	value := math.Floor(r.Float64() * 1e12)
-	scale := scales[r.IntN(len(scales))]
+	scale := Scale(r.IntN(Scales))
 	for row := range rows {
 		if r.Float64() > density {
 			continue

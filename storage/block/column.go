@@ -77,8 +77,8 @@ func (e *encoder) constant(c Column, tag byte, full bool) {
 	if len(c.Vals) > 0 {
 		v = c.Vals[0]
 	}
-	for i, scale := range scales {
-		if n, ok := whole(v, scale); ok {
+	for i := range Scales {
+		if n, ok := Whole(v, Scale(i)); ok {
 			e.heads = append(e.heads, tag|byte(formConst)|byte(i)<<scaleShift)
 			e.rows(c, full)
 			e.heads = binary.AppendUvarint(e.heads, zigzag(n))
@@ -123,11 +123,12 @@ const maxOdd = 4
 // toWhole tries the scales. Values that do not fit, an end marker for instance,
 // are put down as odd and take the number before them.
 func (e *encoder) toWhole(vals []float64) (scale int, ok bool) {
-	for i, s := range scales {
+	for i := range Scales {
+		scale := Scale(i)
 		e.whole, e.odd = e.whole[:0], e.odd[:0]
 		prev := int64(0)
 		for j, v := range vals {
-			n, fits := whole(v, s)
+			n, fits := Whole(v, scale)
 			if !fits {
 				e.odd = append(e.odd, j)
 				if len(e.odd) > len(vals)/maxOdd {

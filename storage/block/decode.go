@@ -121,8 +121,8 @@ type oddValue struct {
 func (d *decoder) shape() shape {
 	tag := d.heads.byte()
 	s := shape{form: form(tag & formMask), n: d.rows}
-	if i := int(tag >> scaleShift); i < len(scales) {
-		s.scale = scales[i]
+	if i := int(tag >> scaleShift); i < Scales {
+		s.scale = Scale(i)
 	} else {
 		d.heads.fail()
 	}

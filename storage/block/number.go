@@ -6,14 +6,18 @@ import "math"
 // milliseconds, microseconds, nanoseconds. A column of them is stored as whole
 // numbers and one scale.
 
-// scales are the divisors that a column may have; their index is stored.
-var scales = [...]float64{1, 100, 1e3, 1e6, 1e9}
+// Scales is how many divisors there are: see [Scale].
+const Scales = 5
+
+// Scale is the divisor with that index; the index is what is stored.
+func Scale(i int) float64 { return [Scales]float64{1, 100, 1e3, 1e6, 1e9}[i] }
 
 // maxWhole is the largest number up to which every whole number is a float64.
 const maxWhole = 1 << 53
 
-// whole is n such that float64(n)/scale has exactly the bits of v.
-func whole(v, scale float64) (n int64, ok bool) {
+// Whole is n such that float64(n)/scale has exactly the bits of v; false if
+// there is none.
+func Whole(v, scale float64) (n int64, ok bool) {
 	x := math.RoundToEven(v * scale)
 	if !(math.Abs(x) <= maxWhole) { // NaN as well
 		return 0, false

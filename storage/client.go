@@ -1,0 +1,292 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// How the parent deals with its child.
+const (
+	greetWait   = 15 * time.Second       // for the child to open the file
+	firstPause  = 100 * time.Millisecond // before a child is started again
+	longPause   = 10 * time.Second       // at most, doubled after each failure
+	silenceWait = time.Minute            // before a child that does not answer is killed
+	window      = 64                     // beats and notes on their way
+)
+
+// client keeps a child running and streams the head and the outbox to it. What
+// was not confirmed is sent again to the next child.
+type client struct {
+	opts   Options
+	head   *head
+	outbox *outbox
+	self   func(model.Event) // takes what the child says of itself
+	up     func()            // called when a child has begun to serve
+	wake   chan struct{}     // something is to be sent
+	ctx    context.Context
+	stop   context.CancelFunc
+	done   chan struct{}
+
+	safeBeat, safeNote atomic.Uint64 // numbers below which all is safe
+
+	mu       sync.Mutex
+	link     *link    // nil while no child runs
+	proc     *process // the child that is left to close
+	err      string
+	restarts int
+	state    diskState
+}
+
+// process is a child process. Tests have others.
+type process struct {
+	conn net.Conn
+	kill func()
+	wait func() error
+	pid  int
+}
+
+func newClient(o Options, h *head, out *outbox, self func(model.Event), up func()) *client {
+	ctx, stop := context.WithCancel(context.Background())
+	return &client{
+		opts: o, head: h, outbox: out, self: self, up: up,
+		wake: make(chan struct{}, 1), ctx: ctx, stop: stop, done: make(chan struct{}),
+	}
+}
+
+// poke says that something is to be sent. It never waits.
+func (c *client) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// spawn starts the child process.
+func (c *client) spawn() (*process, error) {
+	if c.opts.spawn != nil {
+		return c.opts.spawn()
+	}
+	conn, theirs, err := socketpair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	cmd := c.opts.Child(context.WithoutCancel(c.ctx))
+	cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true // an interrupt from the terminal is for the parent
+	if cmd.Stderr == nil {
+		cmd.Stderr = &lineLogger{log: c.opts.Logger}
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &process{conn: conn, kill: func() { cmd.Process.Kill() }, wait: waitFor(cmd), pid: cmd.Process.Pid}, nil
+}
+
+func waitFor(cmd *exec.Cmd) func() error { return cmd.Wait }
+
+// connect starts a child and waits until it has opened the file. After an error
+// there is no child.
+func (c *client) connect() (*link, *process, error) {
+	p, err := c.spawn()
+	if err != nil {
+		return nil, nil, fmt.Errorf("starting the storage process: %w", err)
+	}
+	stop := context.AfterFunc(c.ctx, func() { p.conn.Close() })
+	defer stop()
+	l := newLink(p.conn)
+	err = l.greet(hello{
+		Interval: c.opts.Interval, Retention: c.opts.Retention,
+		RollupRetention: c.opts.RollupRetention, MaxBytes: c.opts.MaxBytes,
+	})
+	if err != nil {
+		c.end(p)
+		return nil, nil, err
+	}
+	return l, p, nil
+}
+
+// end ends a child and waits for its end: the next one could not open the file
+// before. A process that hangs in the kernel ends when the disk answers.
+func (c *client) end(p *process) {
+	c.mu.Lock()
+	c.proc = nil
+	c.mu.Unlock()
+	p.conn.Close()
+	p.kill()
+	if err := p.wait(); err != nil {
+		c.opts.Logger.Debug("storage process", "error", err)
+	}
+}
+
+// run keeps a child running until the client is closed. The first one may have
+// been attached already; the last one is left to close.
+func (c *client) run(l *link, p *process) {
+	defer close(c.done)
+	pause := firstPause
+	for {
+		if l != nil {
+			began := c.opts.Now()
+			err := c.serve(l)
+			if c.ctx.Err() != nil {
+				return
+			}
+			c.down(fmt.Errorf("the storage process has ended: %w", err))
+			c.end(p)
+			if c.opts.Now().Sub(began) > longPause {
+				pause = firstPause
+			}
+		}
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longPause)
+		var err error
+		if l, p, err = c.connect(); err != nil {
+			c.down(err)
+			continue
+		}
+		c.mu.Lock()
+		c.restarts++
+		c.mu.Unlock()
+		c.attach(l, p)
+		go c.up()
+	}
+}
+
+// attach makes a child the one that is asked.
+func (c *client) attach(l *link, p *process) {
+	l.beat.Store(c.safeBeat.Load())
+	l.note.Store(c.safeNote.Load())
+	c.mu.Lock()
+	c.link, c.proc, c.err = l, p, ""
+	c.mu.Unlock()
+	go l.receive(c.setState, c.self)
+}
+
+// serve streams to one child until the connection ends.
+func (c *client) serve(l *link) error {
+	s := stream{client: c, link: l, beat: c.safeBeat.Load(), note: c.safeNote.Load()}
+	err := s.run()
+	c.mu.Lock()
+	c.link = nil
+	c.mu.Unlock()
+	return err
+}
+
+// down notes why there is no child.
+func (c *client) down(err error) {
+	c.opts.Logger.Warn("storage process", "error", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err.Error()
+}
+
+func (c *client) setState(st diskState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = st
+}
+
+// How long an answer may take: of a child that has just been heard of, and of
+// one that is silent.
+const (
+	answerWait = 5 * time.Second
+	silentWait = 250 * time.Millisecond
+)
+
+// ask asks the child. The error is errChild or a deadline's if it does not
+// answer.
+func (c *client) ask(ctx context.Context, q question, part func([]byte) error) error {
+	c.mu.Lock()
+	l := c.link
+	c.mu.Unlock()
+	if l == nil {
+		return errChild
+	}
+	q.Timeout = answerWait
+	if c.waiting(l) && l.silence() > answerWait {
+		q.Timeout = silentWait
+	}
+	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
+	defer cancel()
+	return l.ask(ctx, q, part)
+}
+
+// waiting reports whether something that was sent has not been confirmed.
+func (c *client) waiting(l *link) bool {
+	c.head.mu.RLock()
+	seq := c.head.seq
+	c.head.mu.RUnlock()
+	return l.beat.Load() < seq
+}
+
+// close hands over what is left, as far as ctx allows, and ends the child.
+func (c *client) close(ctx context.Context) error {
+	err := c.drain(ctx)
+	c.stop()
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return errors.Join(err, ctx.Err())
+	}
+	c.mu.Lock()
+	p := c.proc
+	c.mu.Unlock()
+	if p != nil {
+		p.conn.Close() // the child sees the end, finishes and exits
+		c.waitExit(ctx, p)
+	}
+	return err
+}
+
+// drain waits until all has been confirmed and synced.
+func (c *client) drain(ctx context.Context) error {
+	c.mu.Lock()
+	l := c.link
+	c.mu.Unlock()
+	if l == nil {
+		return errChild
+	}
+	for c.waiting(l) || l.note.Load() < c.outbox.end() {
+		c.poke()
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not everything could be handed to the storage process: %w", ctx.Err())
+		case <-l.dead:
+			return errChild
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return l.ask(ctx, question{Topic: askSync, Timeout: answerWait}, nil)
+}
+
+// waitExit waits for the child to exit by itself, and kills it if ctx ends.
+func (c *client) waitExit(ctx context.Context, p *process) {
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		if err := p.wait(); err != nil {
+			c.opts.Logger.Debug("storage process", "error", err)
+		}
+	}()
+	select {
+	case <-exited:
+	case <-ctx.Done():
+		p.kill()
+	}
+}

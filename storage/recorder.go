@@ -1,0 +1,358 @@
+package storage
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// recorder takes in what the parent streams: it journals every beat and note,
+// and hands complete minutes to the file. Everything but the copies of notes
+// belongs to the goroutine of run.
+type recorder struct {
+	out  *wire
+	disk *disk
+	head *head
+	segs segments
+	dec  beatDecoder
+
+	ackBeat, ackNote uint64 // numbers below which all is safe
+	flushing         bool   // a segment is being written
+	flushed          chan error
+	retry            *time.Timer
+	flushAt          time.Time // before which a failed write is not tried again
+	journalAt        time.Time // the same for a journal
+	stated           time.Time
+
+	mu    sync.Mutex
+	notes recentNotes // of the segments, for questions
+}
+
+// retryAfter is how long to wait after a write has failed.
+const retryAfter = 10 * time.Second
+
+// stateEvery is how often the parent is told how the file is.
+const stateEvery = 10 * time.Second
+
+func newRecorder(out *wire, d *disk, h *head) *recorder {
+	retry := time.NewTimer(0)
+	retry.Stop()
+	return &recorder{
+		out: out, disk: d, head: h,
+		segs:    segments{path: d.path, head: h, zstd: d.zenc},
+		flushed: make(chan error, 1), retry: retry,
+	}
+}
+
+// replay reads the journals that are there.
+func (r *recorder) replay() error {
+	paths, next, err := findJournals(r.segs.path)
+	if err != nil {
+		return err
+	}
+	r.segs.next = next
+	for _, path := range paths {
+		to := &replayed{r: r, path: path}
+		err := readJournal(path, to)
+		if to.records == 0 && err != nil && !errors.Is(err, errTorn) {
+			return err
+		}
+		if err != nil {
+			r.disk.say("journal " + path + " is read up to where it is torn: " + err.Error())
+		}
+		if to.records == 0 {
+			os.Remove(path) // nothing in it
+		}
+	}
+	return nil
+}
+
+// replayed takes the records of one journal.
+type replayed struct {
+	r       *recorder
+	path    string
+	records int
+}
+
+func (p *replayed) beat(b model.Batch, fresh bool) {
+	p.records++
+	p.r.segs.beat(b, fresh)
+	p.own(p.r.segs.last())
+}
+
+func (p *replayed) note(b []byte) {
+	p.records++
+	seg := p.r.segs.last()
+	p.r.addNote(seg, b)
+	p.own(seg)
+}
+
+// own notes that the segment has records in this journal.
+func (p *replayed) own(seg *segment) {
+	if n := len(seg.journals); n == 0 || seg.journals[n-1] != p.path {
+		seg.journals = append(seg.journals, p.path)
+	}
+}
+
+// run records until the stream ends.
+func (r *recorder) run(stream <-chan message) {
+	r.flush()
+	r.tell(true)
+	for {
+		select {
+		case m, ok := <-stream:
+			if !ok {
+				r.end()
+				return
+			}
+			r.take(m)
+		case err := <-r.flushed:
+			r.stored(err)
+			r.tell(true)
+		case <-r.retry.C:
+		}
+		r.flush()
+		r.tell(false)
+	}
+}
+
+// take records one message.
+func (r *recorder) take(m message) {
+	switch m.kind {
+	case msgBeat:
+		r.takeBeat(m)
+	case msgNote:
+		r.takeNote(m)
+	case msgAsk:
+		r.sync(m.id)
+		return
+	}
+	r.ack()
+}
+
+// takeBeat records a beat.
+func (r *recorder) takeBeat(m message) {
+	b, fresh, err := r.dec.decode(m.body)
+	if err != nil {
+		r.disk.log.Error("a beat cannot be read", "error", err)
+		r.out.conn.Close() // the stream has lost its thread: a new one is needed
+		return
+	}
+	taken := r.segs.beat(b, fresh)
+	seg := r.segs.last()
+	seg.beatSeq = m.id + 1
+	if taken && r.mayJournal(seg) {
+		r.journaled(seg, r.segs.journalBeat(seg))
+	} else if taken {
+		seg.safe = false
+	}
+}
+
+// takeNote records a note.
+func (r *recorder) takeNote(m message) {
+	seg := r.segs.last()
+	r.addNote(seg, m.body)
+	seg.noteSeq = m.id + 1
+	if r.mayJournal(seg) {
+		r.journaled(seg, r.segs.journalNote(seg))
+	} else {
+		seg.safe = false
+	}
+}
+
+func (r *recorder) addNote(seg *segment, b []byte) {
+	seg.notes = append(seg.notes, b)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes.add(b)
+}
+
+// mayJournal is false for a while after a failure, and when the disk is full.
+func (r *recorder) mayJournal(seg *segment) bool {
+	return seg.open != nil || !r.disk.now().Before(r.journalAt)
+}
+
+// journaled notes how writing a journal went.
+func (r *recorder) journaled(seg *segment, err error) {
+	if err != nil {
+		seg.safe = false
+		r.journalAt = r.disk.now().Add(retryAfter)
+		r.disk.log.Warn("journal", "error", err)
+	}
+	r.disk.update(func(st *diskState) {
+		st.JournalError = ""
+		if err != nil {
+			st.JournalError = err.Error()
+		}
+	})
+}
+
+// ack tells the parent what is safe: all up to the first segment that is not.
+func (r *recorder) ack() {
+	for _, seg := range r.segs.list {
+		if !seg.safe {
+			break
+		}
+		r.ackBeat, r.ackNote = max(r.ackBeat, seg.beatSeq), max(r.ackNote, seg.noteSeq)
+	}
+	body := binary.AppendUvarint(nil, r.ackBeat)
+	body = binary.AppendUvarint(body, r.ackNote)
+	r.send(msgAck, 0, body)
+}
+
+func (r *recorder) send(kind messageKind, id uint64, body []byte) {
+	if err := r.out.send(kind, id, body); err != nil {
+		r.disk.log.Debug("sending", "error", err)
+	}
+}
+
+// flush starts to store the oldest complete segment, one at a time. The last
+// segment is complete when the next one has begun.
+func (r *recorder) flush() {
+	if r.flushing || len(r.segs.list) < 2 || r.disk.now().Before(r.flushAt) {
+		return
+	}
+	seg := r.segs.list[0]
+	r.segs.closeJournal(seg)
+	r.flushing = true
+	go func() {
+		var m minute
+		if seg.span != nil {
+			m = r.head.minute(seg.span)
+		}
+		r.flushed <- r.disk.keep(m, seg.notes)
+	}()
+}
+
+// stored notes how storing the oldest segment went.
+func (r *recorder) stored(err error) {
+	r.flushing = false
+	if err != nil {
+		r.disk.log.Error("storing a minute", "error", err)
+		r.flushAt = r.disk.now().Add(retryAfter)
+		r.retry.Reset(retryAfter)
+		r.bound()
+		return
+	}
+	seg := r.segs.list[0]
+	r.ackBeat, r.ackNote = max(r.ackBeat, seg.beatSeq), max(r.ackNote, seg.noteSeq)
+	r.forget(seg)
+	for _, path := range seg.journals {
+		if err := os.Remove(path); err != nil {
+			r.disk.log.Warn("journal", "error", err)
+		}
+	}
+	r.ack()
+}
+
+// forget drops the oldest segment.
+func (r *recorder) forget(seg *segment) {
+	r.segs.list = r.segs.list[1:]
+	if seg.span != nil {
+		r.head.remove(seg.span)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes.drop(len(seg.notes))
+}
+
+// maxPending bounds the memory of minutes that cannot be stored.
+const maxPending = 64 << 20
+
+// bound gives up the oldest minute when too many wait. If it is in its journal
+// it stays there, and is stored by the next child.
+func (r *recorder) bound() {
+	r.head.mu.RLock()
+	held := r.head.bytes
+	r.head.mu.RUnlock()
+	if held <= maxPending || len(r.segs.list) < 2 {
+		return
+	}
+	seg := r.segs.list[0]
+	if !seg.safe {
+		r.disk.say("a minute could not be stored for too long and is lost")
+	}
+	r.ackBeat, r.ackNote = max(r.ackBeat, seg.beatSeq), max(r.ackNote, seg.noteSeq)
+	r.forget(seg)
+}
+
+// storeAll stores the complete minutes, as far as that goes.
+func (r *recorder) storeAll() error {
+	for r.flushing || len(r.segs.list) > 1 {
+		r.flush()
+		if !r.flushing {
+			break // waits for its next try
+		}
+		err := <-r.flushed
+		r.stored(err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end makes what is there last: the parent has gone.
+func (r *recorder) end() {
+	err := errors.Join(r.storeAll(), r.syncJournals())
+	if err != nil {
+		r.disk.log.Warn("the parent has gone, and not everything is on the disk", "error", err)
+	}
+	for _, seg := range r.segs.list {
+		r.segs.closeJournal(seg)
+	}
+}
+
+// syncJournals makes the journals survive the machine as well.
+func (r *recorder) syncJournals() error {
+	var errs []error
+	for _, seg := range r.segs.list {
+		if !seg.safe {
+			errs = append(errs, errors.New("not everything could be written"))
+		}
+		if seg.open != nil {
+			errs = append(errs, seg.open.sync())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sync answers when everything that came before is on the disk.
+func (r *recorder) sync(id uint64) {
+	err := errors.Join(r.storeAll(), r.syncJournals())
+	r.tell(true)
+	if err != nil {
+		r.send(msgError, id, []byte(err.Error()))
+		return
+	}
+	r.send(msgEnd, id, nil)
+}
+
+// tell tells the parent what has happened, and how the file is if it is time.
+func (r *recorder) tell(now bool) {
+	for _, text := range r.disk.unsaid() {
+		at := r.disk.now().UTC()
+		r.sendJSON(msgSelf, model.Event{From: at, To: at, Kind: model.EventSelf, Source: "storage", Text: text})
+	}
+	if at := r.disk.now(); now || at.Sub(r.stated) >= stateEvery {
+		r.stated = at
+		st := r.disk.snapshot()
+		st.Pending = len(r.segs.list)
+		st.JournalBytes = r.segs.bytes()
+		r.sendJSON(msgState, st)
+	}
+}
+
+func (r *recorder) sendJSON(kind messageKind, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		r.disk.log.Error("encoding", "error", err)
+		return
+	}
+	r.send(kind, 0, body)
+}
