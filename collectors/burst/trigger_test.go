@@ -227,9 +227,10 @@ func BenchmarkTrigger(b *testing.B) {
 	ring := NewRing(PrerollFiles(), 10*time.Second, 4<<20)
 	for name, cfg := range map[string]TriggerConfig{
 		"watch-250ms":           {},
+		"watch-and-ring-250ms":  {Ring: ring},
 		"watch-and-ring-100ms":  {Ring: ring, Period: 100 * time.Millisecond},
 		"kernel-alone":          {Procfs: "p"},
-		"kernel-and-ring-100ms": {Procfs: "p", Ring: ring, Period: 100 * time.Millisecond},
+		"kernel-and-ring-250ms": {Procfs: "p", Ring: ring},
 	} {
 		cfg.Root, cfg.Now = root, time.Now
 		cfg.open = func(string) (waiter, error) {
