@@ -25,6 +25,7 @@ type machine struct {
 	thorough   bool // read more than judging needs, for a recording
 	statfs     func(string) (host.FileSystem, error)
 	opener     process.Files
+	facts      map[string]string // what the recording has told so far
 }
 
 // thisMachine describes the running host. Name and kernel come from the given
@@ -45,7 +46,7 @@ func thisMachine(o *options, root collectors.Root) machine {
 func recordedMachine(m files.Meta, watch []string) machine {
 	return machine{
 		pageSize: m.PageSize, clockTicks: m.ClockTicks, hostname: m.Hostname, kernel: m.Kernel,
-		watch: append(append([]string{}, m.Watch...), watch...), recorded: true,
+		watch: append(append([]string{}, m.Watch...), watch...), recorded: true, facts: map[string]string{},
 	}
 }
 
@@ -58,17 +59,17 @@ func (m machine) sources() []collectors.Source {
 	}
 	p := process.Config{
 		PageSize: m.pageSize, ClockTicks: m.clockTicks, Watch: m.watch, WatchAllRecorded: m.recorded,
-		Thorough: m.thorough, Files: m.opener, Disks: below{disks},
+		Thorough: m.thorough, Files: m.opener, Recorded: m.facts, Disks: below{disks},
 	}
 	return append(host.Sources(h), process.Sources(p)...)
 }
 
-// below answers which disk is under a device.
+// below answers which disk is under a device number.
 type below struct{ disks *host.Disks }
 
 // Backing implements process.Disks.
-func (b below) Backing(device string) string {
-	_, physical, _ := b.disks.DeviceOf(device)
+func (b below) Backing(number string) string {
+	_, physical, _ := b.disks.DeviceOf(number)
 	return physical
 }
 

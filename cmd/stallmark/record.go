@@ -9,6 +9,7 @@ import (
 
 	"stallmark/collectors"
 	"stallmark/collectors/files"
+	"stallmark/collectors/process"
 )
 
 // defaultRecord is how long a recording is unless said otherwise.
@@ -59,7 +60,7 @@ func (p *program) record(ctx context.Context, o *options, f *os.File) error {
 	live := collectors.NewLiveRoot(o.paths)
 	m := thisMachine(o, live)
 	m.thorough = true
-	w, err := files.NewWriter(f, files.WriterConfig{Meta: m.meta(p.version, o.interval), Root: live})
+	w, err := files.NewWriter(f, files.WriterConfig{Meta: m.meta(p.version, o.interval), Root: live, Filter: process.Recordable})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"stallmark/collectors"
@@ -43,6 +44,7 @@ func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine) err
 		return err
 	}
 	recorded := rec.Meta().Facts
+	maps.Copy(m.facts, recorded)
 	for tick, err := range rec.Ticks() {
 		if err != nil {
 			return err
@@ -51,6 +53,7 @@ func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine) err
 			return context.Cause(ctx)
 		}
 		at := tick.At.Truncate(time.Millisecond)
+		maps.Copy(m.facts, tick.Facts)
 		sampler.SetRoot(tick.Root)
 		sampler.Collect(ctx, at)
 		sink.fill(at, recorded)

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/collectors/files"
+)
+
+// hostTree writes a tick of a capture as files, so that serve has the same host
+// on every machine.
+func hostTree(t *testing.T) string {
+	t.Helper()
+	rec, err := files.Open(capturePath("m_idle"), files.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Close()
+	dir := t.TempDir()
+	for tick, err := range rec.Ticks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		copyTree(t, tick.Root, "proc", dir)
+		break
+	}
+	return dir
+}
+
+func copyTree(t *testing.T, root collectors.Root, name, dir string) {
+	t.Helper()
+	list, err := root.ReadDir(name)
+	if err != nil {
+		data, err := root.Read(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, child := range list {
+		copyTree(t, root, name+"/"+child, dir)
+	}
+}
+
+// serving is a running "stallmark serve" in this process.
+type serving struct {
+	t    *testing.T
+	url  string
+	stop context.CancelFunc
+	done chan int
+	log  *strings.Builder
+}
+
+// serve starts the service on a free port and waits for its greeting.
+func serve(t *testing.T, args ...string) *serving {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	s := &serving{t: t, stop: cancel, done: make(chan int, 1), log: &strings.Builder{}}
+	p := &program{version: "v0-test", stdout: w, stderr: io.Discard, now: time.Now, screen: screen{width: 100}}
+	go func() {
+		s.done <- p.run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--interval", "100ms"}, args...))
+		w.Close()
+	}()
+	t.Cleanup(cancel)
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if _, url, ok := strings.Cut(lines.Text(), ": http://"); ok {
+			s.url = "http://" + url
+			break
+		}
+	}
+	if s.url == "" {
+		t.Fatalf("no greeting; exit code %d", <-s.done)
+	}
+	go io.Copy(io.Discard, r) //nolint:errcheck // the rest of the greeting
+	return s
+}
+
+// get fetches a page and returns its body.
+func (s *serving) get(path string) string {
+	s.t.Helper()
+	resp, err := http.Get(s.url + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: %s\n%s", path, resp.Status, body)
+	}
+	return string(body)
+}
+
+func (s *serving) quit() {
+	s.t.Helper()
+	s.stop()
+	if code := <-s.done; code != exitOK {
+		s.t.Errorf("exit code %d", code)
+	}
+}
+
+func TestServe(t *testing.T) {
+	host := hostTree(t)
+	data := filepath.Join(t.TempDir(), "data")
+	args := []string{"--procfs", filepath.Join(host, "proc"), "--sysfs", filepath.Join(host, "sys"), "--rootfs", host, "--data", data}
+
+	s := serve(t, args...)
+	if page := s.get("/"); !strings.Contains(page, "<html") {
+		t.Errorf("the page:\n%s", page)
+	}
+	var report struct {
+		Coverage []struct{ Source, State string }
+	}
+	for len(report.Coverage) == 0 { // until the first beat
+		if err := json.Unmarshal([]byte(s.get("/api/v1/report")), &report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.get("/api/v1/status")
+	s.quit()
+
+	info, err := os.Stat(data)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("data folder: %v, %v", info.Mode(), err)
+	}
+	list, err := os.ReadDir(data)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("nothing kept: %v", err)
+	}
+	for _, e := range list {
+		if info, err := e.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v; others may read it", e.Name(), info.Mode(), err)
+		}
+	}
+
+	again := serve(t, args...)
+	again.get("/")
+	again.quit()
+}
