@@ -7,12 +7,14 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
 	"stallmark/storage/model"
+	"stallmark/web/chart"
 	"stallmark/web/format"
 	"stallmark/web/view"
 )
@@ -202,11 +204,54 @@ func (s *server) disks(r *http.Request, w view.Window) (templ.Component, error) 
 			page.Folded = append(page.Folded, row)
 		case row.Active:
 			page.Active = append(page.Active, row)
+		case len(page.Idle) < maxIdle:
+			page.Idle = append(page.Idle, row.Name)
 		default:
-			page.Idle = append(page.Idle, row)
+			page.More++
 		}
 	}
+	page.Charts = s.diskCharts(r.Context(), rows, w)
 	return view.DisksPage(page), nil
+}
+
+// maxIdle is how many idle disks are named.
+const maxIdle = 200
+
+// chartedDisks is how many devices the charts of the disk page show.
+const chartedDisks = 4
+
+// diskCharts draws the devices that lead the table.
+func (s *server) diskCharts(ctx context.Context, rows []*diskData, w view.Window) []chart.Figure {
+	var names []string
+	for _, d := range rows {
+		if physical(d.Kind) && len(names) < chartedDisks {
+			names = append(names, d.Device)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	var out []chart.Figure
+	for i, p := range diskPanels(matcher(names)) {
+		out = append(out, s.draw(ctx, "disk-"+strconv.Itoa(i+1), p, backdrop{window: w}))
+	}
+	return out
+}
+
+func diskPanels(devices string) []panel {
+	per := func(a, b string) string {
+		return `rate(node_disk_` + a + `{` + devices + `}[3s]) / rate(node_disk_` + b + `{` + devices + `}[3s])`
+	}
+	rate := func(a string) string { return `rate(node_disk_` + a + `{` + devices + `}[3s])` }
+	one := func(expr string) []line { return []line{{expr: expr, label: "device"}} }
+	return []panel{
+		{title: "Write await", unit: "seconds", lines: one(per("write_time_seconds_total", "writes_completed_total"))},
+		{title: "Written", unit: "bytes/s", lines: one(rate("written_bytes_total"))},
+		{title: "Requests under way (aqu-sz)", unit: "count", lines: one(rate("io_time_weighted_seconds_total"))},
+		{title: "Read await", unit: "seconds", lines: one(per("read_time_seconds_total", "reads_completed_total"))},
+		{title: "Read", unit: "bytes/s", lines: one(rate("read_bytes_total"))},
+		{title: "Writes", unit: "per_second", lines: one(rate("writes_completed_total"))},
+	}
 }
 
 func physical(kind string) bool { return kind == "disk" || kind == "nbd" || kind == "" }

@@ -83,11 +83,16 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 	p.Timed, p.Twin, p.Nav = true, view.Window{}.Link("api", "v1", "findings", f.ID), "/findings"
 	p.Verdict = f.Title + ", " + string(f.State)
 	page := view.NewFinding(p, f)
+	rep, err := s.report(r.Context(), w)
+	if err != nil {
+		return nil, err
+	}
+	page.Chain = view.ChainOf(f.ID, rep, w)
 	events, err := s.cfg.Backend.EventsIn(r.Context(), w.From, w.To, model.EventSetting)
 	if err != nil {
 		return nil, err
 	}
-	b := backdrop{w, []chart.Span{{From: f.Started, To: endOf(f, w)}}, marksOf(events)}
+	b := backdrop{w, []chart.Span{{From: f.Started, To: endOf(f, w)}}, marksOf(events), gapsOf(rep.Coverage)}
 	page.Charts = s.evidenceCharts(r.Context(), []model.Finding{f}, 2*evidenceMax, b)
 	return view.FindingPage(page), nil
 }

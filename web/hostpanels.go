@@ -126,10 +126,20 @@ func (s *server) busyDevices(ctx context.Context, w view.Window) string {
 		}
 		var names []string
 		for _, sample := range v {
-			names = append(names, regexp.QuoteMeta(sample.Metric.Get("device")))
+			names = append(names, sample.Metric.Get("device"))
 		}
-		slices.Sort(names)
-		return `device=~` + strconv.Quote(strings.Join(names, "|"))
+		return matcher(names)
 	}
 	return `device!=""`
+}
+
+// matcher selects devices by name. Names are foreign text: each is quoted as a
+// regular expression and as a string.
+func matcher(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = regexp.QuoteMeta(n)
+	}
+	slices.Sort(quoted)
+	return `device=~` + strconv.Quote(strings.Join(quoted, "|"))
 }

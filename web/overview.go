@@ -50,7 +50,7 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	o.Title = o.Verdict.Word + " · " + format.Clean(s.cfg.Host) + " · Stallmark"
 
 	main := view.MainFindings(rep)
-	b := backdrop{w, spansOf(main, rep, w), marksOf(events)}
+	b := backdrop{w, spansOf(main, rep, w), marksOf(events), gapsOf(rep.Coverage)}
 	o.Lanes, o.Quiet = s.lanes(rep, events, b)
 	o.Evidence = s.evidenceCharts(ctx, main, evidenceMax, b)
 	shown := ""
@@ -123,7 +123,7 @@ type cliff struct {
 func cliffList() []cliff {
 	return []cliff{
 		{"Dirty pages, of the point where writers are paused", dirtyBytes, freerunBytes, "bytes", "dirty-throttling"},
-		{"Direct reclaim watermark, of free memory", minBytes, freeBytes, "bytes", "direct-reclaim"},
+		{"Free memory, down to where allocating threads reclaim", minBytes, freeBytes, "bytes", "direct-reclaim"},
 		{"CPU time", cpuBusy, `vector(100)`, "percent", "cpu-saturation"},
 		{"Open files of %s", `stallmark_process_open_fds`, `stallmark_process_max_fds`, "count", "fd-exhausted"},
 		{"Mappings of %s", `stallmark_process_mappings`, `stallmark_process_max_mappings`, "count", "map-count-exhausted"},

@@ -43,6 +43,27 @@ type backdrop struct {
 	window view.Window
 	fired  []chart.Span
 	marks  []chart.Mark
+	gaps   []model.Coverage // of the sources that are not ok
+}
+
+// missing says why a panel has no data: the source that gives its metrics
+// could not read them.
+func (b backdrop) missing(p panel) string {
+	for _, c := range b.gaps {
+		for _, prefix := range c.Provides {
+			for _, l := range p.lines {
+				if prefix != "" && strings.Contains(l.expr, prefix) {
+					return format.Clean(string(c.State) + ": " + c.Detail)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// gapsOf are the sources that could not read everything.
+func gapsOf(all []model.Coverage) []model.Coverage {
+	return slices.DeleteFunc(slices.Clone(all), func(c model.Coverage) bool { return c.State == model.SourceOK })
 }
 
 // step is the distance of a chart's samples: a beat, or as many as it takes to
@@ -82,6 +103,9 @@ func (s *server) draw(ctx context.Context, id string, p panel, b backdrop) chart
 		if len(found) > 0 {
 			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Points: found[0].Points})
 		}
+	}
+	if len(c.Series) == 0 && c.Empty == "" {
+		c.Empty = b.missing(p)
 	}
 	return chart.Lay(c)
 }

@@ -12,15 +12,6 @@ import (
 	"stallmark/web/view"
 )
 
-// signatureData is a signature in the JSON: as its file has it, and how it
-// stands.
-type signatureData struct {
-	*rules.Signature
-	State string `json:"state"`
-	Why   string `json:"why,omitempty"`
-	Mend  string `json:"mend,omitempty"`
-}
-
 func (s *server) signatures(r *http.Request, w view.Window) (templ.Component, error) {
 	rep, err := s.report(r.Context(), w)
 	if err != nil {
@@ -43,14 +34,6 @@ func (s *server) signaturesJSON(r *http.Request, w view.Window) (any, error) {
 		all = append(all, dataOf(sig, states))
 	}
 	return all, nil
-}
-
-func dataOf(sig *rules.Signature, states map[string]view.State) signatureData {
-	st := states[sig.ID]
-	if st.Word == "" {
-		st.Word = "unknown"
-	}
-	return signatureData{sig, st.Word, st.Why, st.Mend}
 }
 
 // signatureByID finds the catalogue entry that a path names.

@@ -37,30 +37,44 @@ func browser(t *testing.T) *chromium {
 func TestShots(t *testing.T) {
 	dir := os.Getenv("STALLMARK_SHOTS")
 	if dir == "" {
-		t.Skip("writes pictures: set STALLMARK_SHOTS to a folder")
+		t.Skip("writes pictures: set STALLMARK_SHOTS to a folder, and STALLMARK_SHOTS_ONLY to a part of a picture's name")
 	}
 	only := os.Getenv("STALLMARK_SHOTS_ONLY")
 	c := browser(t)
 	for _, s := range gallery.Scenes() {
+		_, url := serve(t, s)
 		for _, path := range paths(s.Name) {
-			for _, size := range []struct {
-				name          string
-				width, height int
-				scheme        string
-			}{{"desk-light", 1440, 900, "light"}, {"desk-dark", 1440, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}} {
-				name := s.Name + strings.NewReplacer("/", "_", "?", "_").Replace(path) + "-" + size.name
+			for _, v := range views() {
+				name := s.Name + strings.ReplaceAll(path, "/", "_") + "-" + v.name
 				if only != "" && !strings.Contains(name, only) {
 					continue
 				}
-				_, url := serve(t, s)
-				p := c.open(t, size.width, size.height, size.scheme)
+				p := c.open(t, v.width, v.height, v.scheme)
 				p.visit(url + path)
-				whole := strings.HasPrefix(size.name, "phone") || os.Getenv("STALLMARK_SHOTS_WHOLE") != ""
-				if err := os.WriteFile(filepath.Join(dir, name+".png"), p.shot(whole), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, name+".png"), p.shot(false), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
+	}
+}
+
+// size is a window to look through.
+type size struct {
+	name          string
+	width, height int
+	scheme        string
+}
+
+// views are a laptop and a phone, by day and by night; tall ones show what
+// is below the first screen.
+func views() []size {
+	return []size{
+		{"desk-light", 1440, 900, "light"},
+		{"desk-dark", 1440, 900, "dark"},
+		{"tall-light", 1440, 2000, "light"},
+		{"phone-light", 390, 844, "light"},
+		{"phone-dark", 390, 1600, "dark"},
 	}
 }
 

@@ -17,9 +17,12 @@ type YTick struct {
 
 // yTicks chooses three to five even values from bottom to top and moves top up
 // to hold them.
-func yTicks(f frame, s format.Scale) []YTick {
+func yTicks(f frame, s format.Scale, whole bool) []YTick {
 	span := (f.top - f.bottom) / s.Div
 	step := niceStep(span/3, s.Binary)
+	if whole && s.Div == 1 {
+		step = max(step, 1)
+	}
 	var all []YTick
 	for v := math.Ceil(f.bottom/s.Div/step) * step; v <= f.top/s.Div*1.0001; v += step {
 		y := f.y(v * s.Div)

@@ -69,7 +69,9 @@ func Lay(c Chart) Figure {
 	scale := format.ScaleFor(max(f.top, -f.bottom), c.Unit)
 	f.top = headroom(f, scale)
 	fig.Unit = scale.Unit
-	fig.YTicks = yTicks(f, scale)
+	if any {
+		fig.YTicks = yTicks(f, scale, c.Unit == "count")
+	}
 	for i, s := range c.Series {
 		fig.Lines = append(fig.Lines, lineOf(s, i, c, f, scale))
 	}
@@ -241,7 +243,7 @@ func marks(all []Mark, from, to time.Time) []MarkLine {
 			continue
 		}
 		lastRel, n = rel, 0
-		line := MarkLine{X: percent(rel), TextX: percent(rel), Anchor: "start", Text: m.Text, Ms: strconv.FormatInt(m.At.UnixMilli(), 10)}
+		line := MarkLine{X: percent(rel), TextX: percent(rel), Anchor: "start", Text: short(m.Text), Ms: strconv.FormatInt(m.At.UnixMilli(), 10)}
 		if rel > 0.6 {
 			line.Anchor = "end"
 		}

@@ -17,7 +17,7 @@ const (
 func markY(i int) string { return strconv.Itoa(13 + rowPx*(1+i%markRows)) }
 
 func axisHeight(l Lanes) string {
-	return strconv.Itoa(18 + rowPx*min(len(l.Marks), markRows))
+	return strconv.Itoa(18 + rowPx*min(max(len(l.Marks), 1), markRows))
 }
 
 // labelSide chooses the end of a limit at which the lines are farther from it,
@@ -50,4 +50,14 @@ func labelShift(anchor string) string {
 		return "3"
 	}
 	return "-3"
+}
+
+// maxMark bounds the text at a mark.
+const maxMark = 60
+
+func short(s string) string {
+	if r := []rune(s); len(r) > maxMark {
+		return string(r[:maxMark-1]) + "…"
+	}
+	return s
 }

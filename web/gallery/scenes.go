@@ -146,6 +146,10 @@ func unknownOnly() Scene {
 	l.psi = false
 	s := base("unknown", "causes could not be checked", host(end(), span, l))
 	s.Report.RuledOut = s.Report.RuledOut[:3]
+	s.Report.Coverage[4] = model.Coverage{
+		Source: "pressure", State: model.SourceAbsent, Detail: "the kernel was booted with psi=0", Mend: "boot with psi=1",
+		Provides: []string{"node_pressure_"}, Since: end().Add(-time.Hour),
+	}
 	for _, sig := range catalogue()[3:] {
 		s.Report.Unknown = append(s.Report.Unknown, model.Unknown{
 			Signature: sig.ID, Title: sig.Title, Layer: sig.Layer, Severity: sig.Severity,

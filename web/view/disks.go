@@ -1,5 +1,7 @@
 package view
 
+import "stallmark/web/chart"
+
 // Disk is one row of the disk table. Numbers are texts in the column's unit; a
 // dash where nothing was measured.
 type Disk struct {
@@ -23,9 +25,11 @@ type Disk struct {
 // Disks is the disk page.
 type Disks struct {
 	Page
-	Span    string // what the numbers are a mean of
-	Active  []Disk // physical, with I/O or a store
-	Idle    []Disk // physical, without
-	Folded  []Disk // partitions, dm, md, loop
+	Span    string   // what the numbers are a mean of
+	Active  []Disk   // physical, with I/O or a store
+	Idle    []string // names of physical ones without any
+	Folded  []Disk   // partitions, dm, md, loop
+	Charts  []chart.Figure
+	More    int    // idle ones that are not named
 	Missing string // why there is nothing, empty if there is
 }

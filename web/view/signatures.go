@@ -85,7 +85,7 @@ func StatesOf(r model.Report) map[string]State {
 	for _, f := range r.Findings {
 		if f.Ended == nil && f.State != model.StatePending {
 			value, of := headline(f)
-			states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: strings.TrimSpace(value + " " + of)}
+			states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: strings.Trim(of+": "+value, ": ")}
 		}
 	}
 	return states

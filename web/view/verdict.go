@@ -351,3 +351,14 @@ func NewOthers(r model.Report, w Window) []Brief {
 	}
 	return BriefsOf(roots, w)
 }
+
+// ChainOf is the chain of the incident that a finding belongs to, nil if it
+// stands alone.
+func ChainOf(id string, r model.Report, w Window) []Step {
+	for _, i := range r.Incidents {
+		if all := findingsOf(i, r); len(all) > 1 && slices.ContainsFunc(all, func(f model.Finding) bool { return f.ID == id }) {
+			return chain(all, w)
+		}
+	}
+	return nil
+}
