@@ -37,6 +37,8 @@ type Engine struct {
 	floors   map[string]time.Time           // end of the last finding, by signature and subject key
 	orphans  []model.Finding                // restored, but their signature is gone
 	at       time.Time                      // of the last beat
+
+	book quietBook
 }
 
 // NewEngine makes an engine without state; see [Engine.Restore].
@@ -77,6 +79,7 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 		}
 		moves = append(moves, m...)
 	}
+	errs = append(errs, e.noteQuiet(ctx, b))
 	// Only now is it known which causes are active, and so which are not.
 	out := e.releaseOrphans()
 	for _, m := range moves {
@@ -89,6 +92,30 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 		}
 	}
 	return out, errors.Join(errs...)
+}
+
+// noteQuiet enters the beat's quiet values of the causes that are known.
+func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
+	e.book.begin(b.at)
+	var errs []error
+	for _, s := range e.pack.Signatures {
+		if s.Layer != model.LayerCause || s.Quiet == nil {
+			continue
+		}
+		// A need that cannot be read was reported when the signature was judged.
+		if missing, err := b.missing(ctx, s); err != nil || len(missing) > 0 {
+			continue
+		}
+		v, err := b.instant(ctx, s.Quiet.Expr)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: quiet: %w", s.ID, err))
+			continue
+		}
+		if worst := furthest(v, nil, s.Quiet.Op); worst != nil {
+			e.book.enter(s, b.at, worst)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // move is what a beat did to a subject that fires or did so.

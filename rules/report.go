@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/prometheus/promql"
+
 	"stallmark/storage/model"
 )
 
@@ -94,16 +96,40 @@ func (e *Engine) ruleOut(ctx context.Context, b *beat, s *Signature, r model.Rep
 		return nil, wrap(s.ID, err)
 	}
 	// It may hold right now without having held long enough.
-	holds, err := b.instant(ctx, s.When)
-	if err != nil || len(holds) > 0 {
+	holds, err := e.holdsAt(ctx, b, s)
+	if err != nil || holds {
 		return nil, wrap(s.ID, err)
 	}
-	step := max(e.interval, r.Window.To.Sub(r.Window.From)/maxExact)
-	worst, err := b.quietSpan(ctx, s, r.Window.From, step)
+	worst, err := e.worstQuiet(ctx, b, s, r.Window)
 	if err != nil {
 		return nil, wrap(s.ID, err)
 	}
 	return &model.RuledOut{Signature: s.ID, Title: s.Title, Why: s.Quiet.why(worst)}, nil
+}
+
+// holdsAt reports whether a signature's condition holds: as last judged if that
+// was just now, else evaluated.
+func (e *Engine) holdsAt(ctx context.Context, b *beat, s *Signature) (bool, error) {
+	e.mu.Lock()
+	age, active := b.at.Sub(e.at), e.active(s.ID) != inactive
+	e.mu.Unlock()
+	if age >= 0 && age < minBeats*max(e.interval, judgeEvery) {
+		return active, nil
+	}
+	v, err := b.instant(ctx, s.When)
+	return len(v) > 0, err
+}
+
+// worstQuiet is the worst quiet value in a window: from the book if that has
+// it, else evaluated.
+func (e *Engine) worstQuiet(ctx context.Context, b *beat, s *Signature, w model.Window) (*promql.Sample, error) {
+	if s.Quiet == nil {
+		return nil, nil
+	}
+	if worst, ok := e.book.between(s, w.From, w.To); ok {
+		return worst, nil
+	}
+	return b.quietSpan(ctx, s, w.From, max(e.interval, w.To.Sub(w.From)/maxExact))
 }
 
 func wrap(id string, err error) error {

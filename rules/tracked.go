@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/prometheus/prometheus/promql"
@@ -90,26 +92,26 @@ func (t *tracked) findStart(ctx context.Context, b *beat) (map[int64]bool, error
 			during[at] = true
 		}
 	}
-	interval := b.query.interval.Milliseconds()
-	gap := max(t.sig.KeepFiringFor, b.query.interval).Milliseconds()
-	cursor, found := t.since.UnixMilli(), false
-	for at := cursor; at >= from.UnixMilli() && cursor-at <= gap; at -= interval {
-		if during[at] {
-			cursor, found = at, true
+	// Beats jitter, so the times of the span are not multiples of the interval
+	// away from the beat where the condition became true: they are compared with
+	// half an interval to spare.
+	spare := b.query.interval / 2
+	gap := max(t.sig.KeepFiringFor, b.query.interval) + spare
+	cursor, found := t.since, false
+	for _, ms := range slices.Backward(slices.Sorted(maps.Keys(during))) {
+		at := time.UnixMilli(ms).UTC()
+		if t.extent.IsZero() {
+			t.extent = at
 		}
-	}
-	for at := b.at.UnixMilli(); at >= cursor; at -= interval {
-		if during[at] {
-			if t.extent.IsZero() {
-				t.extent = time.UnixMilli(at).UTC()
-			}
+		switch {
+		case at.After(t.since.Add(spare)):
 			if !found {
-				t.started = time.UnixMilli(at).UTC()
+				t.started = at
 			}
+		case cursor.Sub(at) <= gap:
+			cursor, found = at, true
+			t.started = at
 		}
-	}
-	if found {
-		t.started = time.UnixMilli(cursor).UTC()
 	}
 	return during, nil
 }
