@@ -1,7 +1,6 @@
 package process
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
 	"strings"
@@ -12,30 +11,6 @@ import (
 
 	"stallmark/collectors"
 )
-
-// hostTree is a host with processes that are given by their arguments.
-type hostTree struct{ *collectors.MapRoot }
-
-func newHostTree() hostTree {
-	h := hostTree{&collectors.MapRoot{Files: map[string][]byte{}, Links: map[string]string{}, Errs: map[string]error{}}}
-	h.Files["proc/1/stat"] = []byte(statOf(1, "init", 'S', 1))
-	h.Files["proc/uptime"] = []byte("1 1\n")
-	return h
-}
-
-func (h hostTree) process(pid, start int, comm string, args ...string) {
-	dir := fmt.Sprintf("proc/%d/", pid)
-	h.Files[dir+"stat"] = []byte(statOf(pid, comm, 'S', start))
-	h.Files[dir+"cmdline"] = []byte(strings.Join(args, "\x00") + "\x00")
-}
-
-func (h hostTree) end(pid int) {
-	maps.DeleteFunc(h.Files, func(name string, _ []byte) bool { return strings.HasPrefix(name, fmt.Sprintf("proc/%d/", pid)) })
-}
-
-func broker(path string) []string {
-	return []string{"java", "-cp", "/x", "org.apache.rocketmq.broker.BrokerStartup", "-c", path}
-}
 
 // names lists the watched processes with their pids.
 func names(got beat) string {

@@ -69,6 +69,8 @@ func TestStacksByKernel(t *testing.T) {
 		{"6.1: compaction paused", waitCompaction, "reclaim_throttle isolate_migratepages_block compact_zone try_to_compact_pages"},
 		{"6.1: lock hidden from stacks", waitInodeLock, "ext4_buffered_write_iter vfs_write ksys_write"},
 		{"6.1: cgroup I/O limit", waitBlockQueue, "blk_throtl_bio __submit_bio submit_bio_noacct ext4_io_submit"},
+		{"6.18: metadata block, seen live", waitPage, "ext4_wait_block_bitmap ext4_mb_init_cache ext4_mb_init_group"},
+		{"6.18: folio lock by tail call, seen live", waitPage, "__filemap_get_folio ext4_da_write_begin generic_perform_write"},
 		{"NFS", waitOther, "rpc_wait_bit_killable nfs_wait_on_request nfs_lock_and_join_requests"},
 		{"a sleep is nothing", "", "futex_wait_queue_me futex_wait do_futex"},
 		{"not in the kernel", "", ""},

@@ -13,7 +13,8 @@ import (
 //
 // A thread that sleeps costs one read of schedstat: while the count of its time
 // slices stands still it cannot have changed its place. One that goes on
-// sleeping is looked at every fourth beat only, unless memory or I/O are short.
+// sleeping is looked at every fourth beat only, every second one while memory or
+// I/O are short.
 type threads struct {
 	table    *table
 	thorough bool // read all threads in every beat
@@ -28,7 +29,8 @@ type threads struct {
 
 // Bounds of one beat. A visit is one or two reads, 5 to 12 us.
 const (
-	idleBeats   = 4   // how many beats a sleeping thread may go unread
+	idleBeats   = 4   // how many beats later a sleeping thread is read again
+	tenseBeats  = 2   // the same under pressure
 	maxRunning  = 64  // stacks of running threads while memory is short
 	maxBlocked  = 256 // stacks of blocked threads
 	maxBlockEvt = 128 // events
@@ -123,8 +125,10 @@ func (t *threads) keep() int64 {
 
 // due reports whether a thread is to be read in this beat.
 func (t *threads) due(th *thread) bool {
-	return t.thorough || t.pressure.memory || t.pressure.heavy || t.beat >= th.next
+	return t.thorough || t.beat >= th.next || t.tense() && t.beat >= th.next-idleBeats+tenseBeats
 }
+
+func (t *threads) tense() bool { return t.pressure.memory || t.pressure.heavy }
 
 // visit reads schedstat and, if the thread may have moved, its state.
 func (t *threads) visit(root collectors.Root, p *threadsOf, th *thread, missing *gaps) {
@@ -140,7 +144,7 @@ func (t *threads) visit(root collectors.Root, p *threadsOf, th *thread, missing 
 		th.next = t.beat + idleBeats
 		return
 	}
-	th.next = t.beat + 1
+	th.next = 0 // in every beat
 	if t.buf, err = root.Read(th.statName, t.buf); err != nil {
 		missing.read("/proc/PID/task/TID/stat", err, mendPtrace)
 		th.state = 0

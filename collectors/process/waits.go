@@ -121,7 +121,8 @@ var waitRules = []waitRule{
 	{wait: waitPage, fn: []string{
 		"filemap_get_pages", "filemap_update_page", "filemap_read_folio", "do_generic_file_read", "generic_file_buffered_read",
 		"wait_on_buffer", "__wait_on_buffer", "sleep_on_buffer", "sync_buffer", "migration_entry_wait*", "block_write_begin*",
-		"do_read_cache_folio",
+		"do_read_cache_folio", "__filemap_get_folio", "pagecache_get_page", "truncate_inode_pages_range", "invalidate_inode_pages*",
+		"ext4_wait_block_bitmap", "ext4_read_block_bitmap*", "ext4_read_bh*", "__bread*", "xfs_buf_iowait", "xfs_buf_read_map",
 	}, asleep: true},
 
 	// With nothing but wchan (5.1 and older show the slow path) a reader's wait is
