@@ -14,15 +14,16 @@ import (
 // (a pod above its container, a slice above its service). What has no limit has
 // no series.
 type cgroups struct {
-	table *table
-	procs perProcess[cgroupOf]
-	buf   []byte
+	table    *table
+	recorded bool // the files that tell the groups are in some beats only
+	procs    perProcess[cgroupOf]
+	buf      []byte
 }
 
 // cgroupEvery is how often it is looked whether a process has moved.
 const cgroupEvery = 10 * time.Second
 
-func newCgroups(t *table) *cgroups { return &cgroups{table: t} }
+func newCgroups(c Config, t *table) *cgroups { return &cgroups{table: t, recorded: c.WatchAllRecorded} }
 
 // Name implements [collectors.Source].
 func (c *cgroups) Name() string { return "cgroup" }
@@ -52,7 +53,7 @@ func (c *cgroups) Collect(root collectors.Root, out *collectors.Out) error {
 	var missing gaps
 	for _, w := range procs {
 		g := c.procs.states[w]
-		if !out.At().Before(g.next) {
+		if c.recorded || !out.At().Before(g.next) {
 			g.next = out.At().Add(cgroupEvery)
 			c.locate(root, w, g)
 		}
@@ -76,8 +77,10 @@ func (c *cgroups) locate(root collectors.Root, w *watched, g *cgroupOf) {
 	var missing gaps
 	var err error
 	if c.buf, err = root.Read(w.dir+"cgroup", c.buf); err != nil {
-		missing.readOf(root, w, "cgroup", err, mendPtrace)
-		g.err = missing.err()
+		if !c.recorded || g.text == "" {
+			missing.readOf(root, w, "cgroup", err, mendPtrace)
+			g.err = missing.err()
+		}
 		return
 	}
 	g.err = nil

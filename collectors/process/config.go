@@ -53,7 +53,7 @@ func Sources(c Config) []collectors.Source {
 		newDiscovery(c, t),
 		newCounters(c, t),
 		newResources(c, t),
-		newCgroups(t),
+		newCgroups(c, t),
 		newThreads(c, t),
 		newHostTasks(c, t),
 	}

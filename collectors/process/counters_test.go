@@ -128,6 +128,40 @@ func TestStoreDevice(t *testing.T) {
 	}
 }
 
+// TestResourcesOfARecording: the files that are read every ten seconds stand in
+// a later beat than the one in which the process is found.
+func TestResourcesOfARecording(t *testing.T) {
+	tree := newBrokerTree()
+	b := newBench(t, Config{WatchAllRecorded: true})
+	if c := b.beat(tree).coverage["process-limits"]; c.State != "partial" {
+		t.Errorf("before the files: %+v", c)
+	}
+	tree.Files["proc/42/limits"] = []byte("Max open files            1024                 4096                 files     \n")
+	tree.Files["proc/42/maps"] = []byte("7f1000000000-7f1000001000 r-xp 00000000 08:01 5 /lib/libc.so.6\n")
+	tree.Files["proc/42/cgroup"] = []byte("0::/a\n")
+	tree.Links["proc/42/fd/0"] = "/dev/null"
+	tree.Files["sys/fs/cgroup/a/memory.current"] = []byte("1\n")
+	b.beat(tree)
+	for _, name := range []string{"limits", "maps", "cgroup"} {
+		delete(tree.Files, "proc/42/"+name)
+	}
+	delete(tree.Links, "proc/42/fd/0")
+	got := b.beat(tree)
+	for _, series := range []string{
+		"stallmark_process_max_fds" + label, "stallmark_process_open_fds" + label, "stallmark_process_mappings" + label,
+		own("container_memory_usage_bytes", "/a"),
+	} {
+		if _, ok := got.values[series]; !ok {
+			t.Errorf("%s is missing", series)
+		}
+	}
+	for _, source := range []string{"process-limits", "cgroup"} {
+		if c := got.coverage[source]; c.State != "ok" {
+			t.Errorf("%s: %+v", source, c)
+		}
+	}
+}
+
 func TestResourcesDenied(t *testing.T) {
 	tree := newBrokerTree()
 	tree.Files["proc/42/limits"] = []byte("Max open files            1024                 4096                 files     \n")

@@ -13,13 +13,15 @@ import (
 // their limits, the allocator and the store's disk. Listing descriptors takes
 // time with their number, and reading maps takes the lock of the memory map,
 // which writers of the broker need too: so every 10 s at most, and more rarely
-// the larger they are. smaps is never read.
+// the larger they are. smaps is never read. A recording has these files
+// in some of its beats only: there they are looked for in every beat, and the
+// last ones hold.
 type resources struct {
-	table *table
-	disks Disks
-	every time.Duration
-	procs perProcess[resourcesOf]
-	buf   []byte
+	table    *table
+	disks    Disks
+	recorded bool
+	procs    perProcess[resourcesOf]
+	buf      []byte
 }
 
 const (
@@ -31,7 +33,7 @@ const (
 )
 
 func newResources(c Config, t *table) *resources {
-	return &resources{table: t, disks: c.Disks, every: resourcesEvery}
+	return &resources{table: t, disks: c.Disks, recorded: c.WatchAllRecorded}
 }
 
 // Name implements [collectors.Source].
@@ -101,12 +103,15 @@ func (r *resources) Collect(root collectors.Root, out *collectors.Out) error {
 
 // pause is the time until the next look.
 func (r *resources) pause(p *resourcesOf) time.Duration {
+	if r.recorded {
+		return 0
+	}
 	for _, v := range []*float64{p.values[openFDs], p.values[mappings]} {
 		if v != nil && *v > manyEntries {
 			return largeEvery
 		}
 	}
-	return r.every
+	return resourcesEvery
 }
 
 // read takes one look at a process.
@@ -123,9 +128,9 @@ func (r *resources) descriptors(root collectors.Root, w *watched, p *resourcesOf
 	if err == nil {
 		p.values[openFDs] = number(float64(len(names)))
 	}
-	missing.readOf(root, w, "fd", err, mendPtrace)
+	r.failed(root, w, p.values[openFDs], "fd", err, missing)
 	if r.buf, err = root.Read(w.dir+"limits", r.buf); err != nil {
-		missing.readOf(root, w, "limits", err, mendPtrace)
+		r.failed(root, w, p.values[maxFDs], "limits", err, missing)
 		return
 	}
 	if limit, ok := parseOpenFilesLimit(r.buf); ok {
@@ -133,6 +138,13 @@ func (r *resources) descriptors(root collectors.Root, w *watched, p *resourcesOf
 	}
 	if p.looks++; p.learned.version == "" && w.version == "" && p.looks <= versionLooks {
 		p.learned.version = r.jarVersion(root, w, names)
+	}
+}
+
+// failed notes the error of a read, unless a recording had the file before.
+func (r *resources) failed(root collectors.Root, w *watched, before *float64, file string, err error, missing *gaps) {
+	if !r.recorded || before == nil {
+		missing.readOf(root, w, file, err, mendPtrace)
 	}
 }
 
@@ -145,7 +157,7 @@ func (r *resources) maps(root collectors.Root, w *watched, p *resourcesOf, missi
 		}
 	}
 	if r.buf, err = root.Read(w.dir+"maps", r.buf); err != nil {
-		missing.readOf(root, w, "maps", err, mendPtrace)
+		r.failed(root, w, p.values[mappings], "maps", err, missing)
 	} else {
 		m := parseMaps(r.buf)
 		p.values[mappings] = number(float64(m.count))
