@@ -24,18 +24,10 @@ func (b *backend) Health(context.Context) web.Health {
 	s := b.service
 	h := web.Health{
 		Started: s.started, Interval: s.options.interval, RulesVersion: s.pack.Version(),
-		Storage: storageHealth(b.Status(), s.options),
+		Storage: storageHealth(b.Status(), s.options.maxBytes),
 	}
 	for _, problem := range s.problems {
 		h.RuleProblems = append(h.RuleProblems, problem.String())
 	}
 	return h
-}
-
-// storageHealth puts the store's own words into the page's.
-func storageHealth(st storage.Status, o *options) web.Storage {
-	return web.Storage{
-		Path: dataFile(o.data), Up: st.ChildUp, Detail: st.ChildError,
-		MaxBytes: o.maxBytes, LostBeats: int64(st.LostBeats),
-	}
 }

@@ -54,7 +54,7 @@ func expectations() []expectation {
 		{capture: "h_swapin_zram", others: "memcg-reclaim swap-in-stall"},
 		{capture: "i_thp_compact", root: "direct-reclaim", also: true, from: 38 - tolerance, to: 44 + tolerance, onset: 44},
 		{capture: "j_odirect", root: "disk-saturation", from: 12 - tolerance, to: 52 + tolerance, onset: 12 + 10},
-		{capture: "k_cpu_quota"},
+		{capture: "k_cpu_quota", others: "cfs-throttling"},
 		{capture: "l2_unwarmed_victim"},
 		{capture: "l3_unwarmed_smallfolio"},
 		{capture: "l_unwarmed"},

@@ -72,7 +72,7 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 	}
 	s := &service{
 		program: p, options: o, listener: listener,
-		log: slog.New(slog.NewTextHandler(p.stderr, nil)),
+		log: slog.New(slog.NewTextHandler(p.stderr, nil)), announced: map[string]model.FindingState{},
 	}
 	if err := s.run(ctx); err != nil {
 		return exitUsage, err
@@ -106,6 +106,8 @@ type service struct {
 	store    *storage.Store
 	engine   *rules.Engine
 	stepper  *stepper
+
+	announced map[string]model.FindingState // by id, of the findings that are open
 }
 
 // run serves until ctx ends and stops in the order that loses nothing: no more
@@ -215,13 +217,24 @@ func (s *service) judge(ctx context.Context, at time.Time) {
 	found, err := s.engine.Step(ctx, at)
 	for _, f := range found {
 		s.store.PutFinding(f)
-		if f.State != model.StatePending {
-			s.log.Info("finding", "signature", f.Signature, "state", f.State, "confidence", f.Confidence, "id", f.ID)
-		}
+		s.announce(f)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("rules", "error", err)
 	}
+}
+
+// announce logs a finding that has begun or ended, not every refresh of its
+// evidence. Only the stepper calls it.
+func (s *service) announce(f model.Finding) {
+	if f.State == s.announced[f.ID] {
+		return
+	}
+	s.announced[f.ID] = f.State
+	if f.State == model.StateResolved {
+		delete(s.announced, f.ID)
+	}
+	s.log.Info("finding", "signature", f.Signature, "state", f.State, "confidence", f.Confidence, "started", f.Started.Format(time.RFC3339), "id", f.ID)
 }
 
 func (s *service) newServer() (*http.Server, error) {
