@@ -70,16 +70,15 @@ func (d *disk) putMinute(tx *bbolt.Tx, m minute) (*dictionary, error) {
 	}
 	content := rowsAndColumns{m.times, m.numbered(names)}
 	raw := tx.Bucket(bucketRaw)
-	key := timeKey(m.start)
-	for at := m.start; ; at++ {
-		key = timeKey(at)
-		there := getBlock(raw, key)
-		if there == nil {
-			break
-		}
+	key := d.covering(raw, m.start, m.times[0])
+	if key == nil {
+		key = timeKey(m.start)
+	}
+	for there := getBlock(raw, key); there != nil; there = getBlock(raw, key) {
 		before, err := d.decodeAll(there)
 		if err != nil {
-			d.markBad("raw", at, err) // it stays: the new one goes beside it
+			d.markBad("raw", keyTime(key), err) // it stays: the new one goes beside it
+			key = timeKey(keyTime(key) + 1)
 			continue
 		}
 		if m.fresh {

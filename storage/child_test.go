@@ -90,7 +90,7 @@ func TestSamplesSurviveReopening(t *testing.T) {
 	s.shut(t)
 	s = openTest(t, path)
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
-	if st := s.Status(); st.Blocks < 15 || !st.ChildUp {
+	if st := s.Status(); st.Blocks < 8 || !st.ChildUp {
 		t.Errorf("status %+v", st)
 	}
 }

@@ -24,7 +24,7 @@ type disk struct {
 	dicts dictionaries
 	space func(path string) (avail, floor int64)
 
-	rolledUpTo int64 // hour of the last minute that was stored
+	slot int64 // of the last minute that was stored; 0 before the first
 
 	encoder  *block.Encoder
 	zenc     *zstd.Encoder
@@ -52,7 +52,7 @@ func openDisk(path string, opts hello, now func() time.Time, log *slog.Logger) (
 	}
 	d := &disk{
 		path: path, opts: opts, log: log, now: now, db: db,
-		dicts: dictionaries{zstd: zdec}, space: freeSpace, rolledUpTo: -1,
+		dicts: dictionaries{zstd: zdec}, space: freeSpace,
 		encoder: block.NewEncoder(), zenc: zenc,
 		decoders: sync.Pool{New: func() any { return block.NewDecoder() }},
 		bad:      map[string]string{},
@@ -74,7 +74,7 @@ type diskState struct {
 	UsedBytes    int64 // of it, not free
 	JournalBytes int64
 	FreeBytes    int64 // of the file system
-	Blocks       int   // raw, one a minute
+	Blocks       int   // of samples, one a minute or ten
 	Rollups      int   // one an hour
 	Oldest       int64 // milliseconds; 0 if there is nothing
 	LastStored   int64 // start of the newest block, milliseconds

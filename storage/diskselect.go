@@ -89,7 +89,7 @@ func (s *selector) flush() error {
 // raw sends samples from the time given.
 func (s *selector) raw(tx *bbolt.Tx, from int64) error {
 	from = max(from, s.q.mint)
-	return eachBlock(tx.Bucket(bucketRaw), spanStart(from), s.q.maxt, func(start int64, data []byte) error {
+	return eachBlock(tx.Bucket(bucketRaw), slotStart(from), s.q.maxt, func(start int64, data []byte) error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
@@ -99,6 +99,9 @@ func (s *selector) raw(tx *bbolt.Tx, from int64) error {
 		b, err := block.Open(data)
 		if err != nil {
 			s.disk.markBad("raw", start, err)
+			return nil
+		}
+		if n := len(b.Times); n == 0 || b.Times[n-1] < from {
 			return nil
 		}
 		s.w.begin(b.Times, modePoints)

@@ -63,36 +63,69 @@ type rowsAndColumns struct {
 // merged is old and new in one. Where both have a sample of a series at the
 // same time the new one counts.
 func merged(old, fresh rowsAndColumns) rowsAndColumns {
+	if len(old.times) == 0 {
+		return fresh
+	}
 	times := slices.Concat(old.times, fresh.times)
 	slices.Sort(times)
 	times = slices.Compact(times)
-	byID := map[uint32]map[uint16]float64{}
-	for _, part := range []rowsAndColumns{old, fresh} {
-		for _, c := range part.columns {
-			if byID[c.ID] == nil {
-				byID[c.ID] = map[uint16]float64{}
-			}
-			for i, v := range c.Vals {
-				row := i
-				if c.Rows != nil {
-					row = int(c.Rows[i])
-				}
-				at, _ := slices.BinarySearch(times, part.times[row])
-				byID[c.ID][uint16(at)] = v
-			}
+	columns := map[uint32]*block.Column{}
+	for _, c := range old.columns {
+		columns[c.ID] = &block.Column{ID: c.ID, Rows: rowsIn(times, old.times, c), Vals: c.Vals}
+	}
+	for _, c := range fresh.columns {
+		rows := rowsIn(times, fresh.times, c)
+		if was := columns[c.ID]; was != nil {
+			columns[c.ID] = mergedColumn(*was, rows, c.Vals)
+		} else {
+			columns[c.ID] = &block.Column{ID: c.ID, Rows: rows, Vals: c.Vals}
 		}
 	}
-	out := rowsAndColumns{times: times}
-	for id, vals := range byID {
-		c := block.Column{ID: id}
-		for row := range times {
-			if v, ok := vals[uint16(row)]; ok {
-				c.Rows, c.Vals = append(c.Rows, uint16(row)), append(c.Vals, v)
-			}
-		}
-		out.columns = append(out.columns, c)
+	out := rowsAndColumns{times: times, columns: make([]block.Column, 0, len(columns))}
+	for _, c := range columns {
+		out.columns = append(out.columns, *c)
 	}
 	slices.SortFunc(out.columns, func(a, b block.Column) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// rowsIn is the column's rows as rows of all, which has every time of times.
+func rowsIn(all, times []int64, c block.Column) []uint16 {
+	out := make([]uint16, len(c.Vals))
+	next := 0
+	for i := range out {
+		row := i
+		if c.Rows != nil {
+			row = int(c.Rows[i])
+		}
+		for all[next] != times[row] {
+			next++
+		}
+		out[i] = uint16(next)
+	}
+	return out
+}
+
+// mergedColumn adds values at ascending rows.
+func mergedColumn(was block.Column, rows []uint16, vals []float64) *block.Column {
+	out := &block.Column{
+		ID:   was.ID,
+		Rows: make([]uint16, 0, len(was.Rows)+len(rows)), Vals: make([]float64, 0, len(was.Rows)+len(rows)),
+	}
+	i := 0
+	put := func(row uint16, v float64) { out.Rows, out.Vals = append(out.Rows, row), append(out.Vals, v) }
+	for j, row := range rows {
+		for ; i < len(was.Rows) && was.Rows[i] < row; i++ {
+			put(was.Rows[i], was.Vals[i])
+		}
+		if i < len(was.Rows) && was.Rows[i] == row {
+			i++
+		}
+		put(row, vals[j])
+	}
+	for ; i < len(was.Rows); i++ {
+		put(was.Rows[i], was.Vals[i])
+	}
 	return out
 }
 

@@ -7,37 +7,30 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Retention goes gently: for every minute that is stored at most a few of the
-// oldest go. A clock that runs ahead for a while so costs a little history and
-// not all of it, and a single transaction stays short. What is past its age is
-// not shown either way.
+// Retention goes gently: with every ten minutes that are stored at most a few of
+// the oldest blocks go. A clock that runs ahead for a while so costs a little
+// history and not all of it, and a transaction stays short. What is past its
+// age is not shown either way.
 const (
 	expireAtOnce = 2  // for age
-	evictAtOnce  = 16 // for bytes
+	evictAtOnce  = 2  // for bytes, with every minute
 	keepBlocks   = 10 // are never evicted
 )
 
-// retain drops what is too old or too much, counted from the newest block.
-func (d *disk) retain() error {
+// expire drops what is too old, counted from the newest block.
+func (d *disk) expire() error {
 	st := d.snapshot()
 	if st.Blocks == 0 {
 		return nil
 	}
-	over := st.UsedBytes > d.opts.MaxBytes
 	rawBefore := st.LastStored - d.opts.Retention.Milliseconds()
 	rollupBefore := st.LastStored - d.opts.RollupRetention.Milliseconds()
 	return d.change(func(tx *bbolt.Tx) error {
-		raw, rollup := tx.Bucket(bucketRaw), tx.Bucket(bucketRollup)
-		if _, err := dropOldest(raw, rawBefore, expireAtOnce); err != nil {
+		if _, err := dropOldest(tx.Bucket(bucketRaw), slotStart(rawBefore), expireAtOnce); err != nil {
 			return err
 		}
-		if _, err := dropOldest(rollup, hourStart(rollupBefore), expireAtOnce); err != nil {
+		if _, err := dropOldest(tx.Bucket(bucketRollup), hourStart(rollupBefore), expireAtOnce); err != nil {
 			return err
-		}
-		if over {
-			if err := evict(tx); err != nil {
-				return err
-			}
 		}
 		return d.dropNotes(tx, rollupBefore)
 	})

@@ -13,8 +13,8 @@ import (
 
 // Rollups keep one point a minute for longer than the samples. The rollups of
 // an hour are one block, in which every series has up to five columns. A series
-// that only grew in that hour is taken for a counter and has one column, its
-// last values: the others follow from it closely enough.
+// that did not fall in that hour is constant or a counter, and has one column,
+// its last values: the others follow from it closely enough.
 
 // aggregate is one column of a series' rollups; its number in the block is the
 // series' number times aggregates plus the aggregate.
@@ -104,23 +104,46 @@ type seriesRollup struct {
 	before                      float64
 }
 
-// add takes the content of one block.
+// add takes the content of one block, of one minute or several.
 func (r *hourRollup) add(content rowsAndColumns) {
-	if len(content.times) == 0 {
-		return
-	}
 	if r.series == nil {
 		r.series = map[uint32]*seriesRollup{}
 	}
-	row := uint16(len(r.times))
-	r.times = append(r.times, content.times[len(content.times)-1])
+	first := len(r.times)
+	minutes := make([]uint16, len(content.times)) // of each row, as an index of r.times
+	for row, t := range content.times {
+		if n := len(r.times); n > first && spanStart(r.times[n-1]) == spanStart(t) {
+			r.times[n-1] = t
+		} else {
+			r.times = append(r.times, t)
+		}
+		minutes[row] = uint16(len(r.times) - 1)
+	}
 	for _, c := range content.columns {
 		s := r.series[c.ID]
 		if s == nil {
 			s = &seriesRollup{before: math.NaN()}
 			r.series[c.ID] = s
 		}
-		s.add(row, c.Vals)
+		s.addColumn(c, minutes)
+	}
+}
+
+// addColumn takes a column, minute by minute.
+func (s *seriesRollup) addColumn(c block.Column, minutes []uint16) {
+	minute := func(i int) uint16 {
+		if c.Rows == nil {
+			return minutes[i]
+		}
+		return minutes[c.Rows[i]]
+	}
+	for i := 0; i < len(c.Vals); {
+		end := i + 1
+		for end < len(c.Vals) && minute(end) == minute(i) {
+			end++
+		}
+		s.add(minute(i), c.Vals[i:end])
+		i = end
 	}
 }
 
@@ -133,14 +156,15 @@ func (s *seriesRollup) add(row uint16, vals []float64) {
 		}
 		lo, hi, sum, n = math.Min(lo, v), math.Max(hi, v), sum+v, n+1
 		s.grew = s.grew || v > s.before
-		s.fell = s.fell || v < s.before || v != v
+		s.fell = s.fell || v < s.before || math.IsNaN(v)
 		s.before = v
 	}
+	last := vals[len(vals)-1]
 	if n == 0 {
-		lo, hi = vals[len(vals)-1], vals[len(vals)-1]
+		lo, hi = last, last
 	}
 	s.rows = append(s.rows, row)
-	s.last = append(s.last, vals[len(vals)-1])
+	s.last = append(s.last, last)
 	s.min, s.max = append(s.min, lo), append(s.max, hi)
 	s.sum, s.counts = append(s.sum, sum), append(s.counts, n)
 }
@@ -153,7 +177,7 @@ func (r *hourRollup) columns() []block.Column {
 			out = append(out, block.Column{ID: id*uint32(aggregates) + uint32(a), Rows: s.rows, Vals: vals})
 		}
 		column(aggLast, s.last)
-		if s.grew && !s.fell || constant(s) {
+		if !s.fell { // a counter, or constant
 			continue
 		}
 		column(aggMin, s.min)
@@ -164,6 +188,3 @@ func (r *hourRollup) columns() []block.Column {
 	slices.SortFunc(out, func(a, b block.Column) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
-
-// constant reports whether the series kept its value.
-func constant(s *seriesRollup) bool { return !s.grew && !s.fell }

@@ -29,8 +29,8 @@ type Status struct {
 	// FileBytes is the size of the file, UsedBytes what of it is in use,
 	// JournalBytes what lies beside it, FreeBytes what the file system has left.
 	FileBytes, UsedBytes, JournalBytes, FreeBytes int64
-	// Blocks are minutes of samples, Rollups hours of rollups, Pending minutes
-	// that wait to be stored.
+	// Blocks hold a minute of samples or ten, Rollups an hour of rollups; Pending
+	// are minutes that are not in a block yet.
 	Blocks, Rollups, Pending int
 	// Oldest is the time of the oldest block.
 	Oldest time.Time

@@ -100,7 +100,7 @@ var oddValues = []float64{
 // randomColumn makes a column of one of the kinds that there are in practice.
 func randomColumn(r *rand.Rand, id uint32, rows int) Column {
 	c := Column{ID: id}
-	kind, density := r.IntN(7), 1.0
+	kind, density := r.IntN(8), 1.0
 	if r.IntN(3) == 0 {
 		density = r.Float64()
 	}
@@ -124,6 +124,8 @@ func randomColumn(r *rand.Rand, id uint32, rows int) Column {
 			value = oddValues[r.IntN(len(oddValues))]
 		case 6:
 			value = r.NormFloat64()
+		case 7: // a sum of decimals, with its rounding errors
+			value = math.Mod(value, 1e6) + 0.01*float64(r.IntN(300))
 		}
 		v := value
 		if kind == 1 {
@@ -155,6 +157,29 @@ func TestRandomRoundTrip(t *testing.T) {
 		}
 		checkRoundTrip(t, times, columns)
 	}
+}
+
+// A counter that a source adds up from decimals costs little more than one that
+// it does not.
+func TestSumsOfDecimalsStaySmall(t *testing.T) {
+	times, exact, sums := make([]int64, 60), Column{}, Column{ID: 1}
+	r := rand.New(rand.NewPCG(1, 1))
+	n, sum := 0, 0.0
+	for i := range times {
+		times[i] = int64(i) * 1000
+		d := r.IntN(100)
+		n += d
+		sum += float64(d) / 100
+		exact.Vals, sums.Vals = append(exact.Vals, float64(n)/100), append(sums.Vals, sum)
+	}
+	if slices.Equal(exact.Vals, sums.Vals) {
+		t.Fatal("the sums have no rounding errors: the test shows nothing")
+	}
+	size := func(c Column) int { return len(NewEncoder().Encode(nil, times, []Column{c})) }
+	if a, b := size(exact), size(sums); b > a+60 {
+		t.Errorf("%d bytes with rounding errors, %d without", b, a)
+	}
+	checkRoundTrip(t, times, []Column{exact, sums})
 }
 
 func BenchmarkEncode(b *testing.B) {

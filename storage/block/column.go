@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Column is the values of one series in a block. Rows are the indexes into the
@@ -28,16 +29,18 @@ const (
 const (
 	formMask   = 0x03
 	flagRows   = 0x04 // rows are listed
-	flagOdd    = 0x08 // some values are no whole numbers, and are listed
+	flagOdd    = 0x08 // some values are no decimals, and are listed
+	flagOff    = 0x80 // some values are a little off their decimals
 	scaleShift = 4
+	scaleMask  = 0x07
 )
 
 // encoder turns columns into the two sections of a frame: heads, which tell
 // how to read each column, and bodies. They compress better apart.
 type encoder struct {
 	heads, bodies []byte
-	whole         []int64
-	odd           []int // indexes of values that are no whole numbers
+	whole, off    []int64
+	odd           []int // indexes of values that are no decimals
 }
 
 // add appends one column of a block that has the given number of rows.
@@ -51,14 +54,17 @@ func (e *encoder) add(c Column, rows int) {
 		e.constant(c, tag, full)
 		return
 	}
-	scale, ok := e.toWhole(c.Vals)
-	if !ok {
-		e.heads = append(e.heads, tag|byte(formXOR))
-		e.rows(c, full)
-		e.xor(c.Vals)
-		return
+	for _, slack := range []int64{0, maxOff} {
+		for i := range Scales {
+			if e.toWhole(c.Vals, Scale(i), slack) {
+				e.numbers(c, tag|byte(i)<<scaleShift, full)
+				return
+			}
+		}
 	}
-	e.numbers(c, tag|byte(scale)<<scaleShift, full)
+	e.heads = append(e.heads, tag|byte(formXOR))
+	e.rows(c, full)
+	e.xor(c.Vals)
 }
 
 // same reports whether all values have the same bits.
@@ -117,39 +123,37 @@ func runsOf(rows []uint16) []int {
 	return runs
 }
 
-// maxOdd is the share of a column, as a divisor, that may be no whole numbers.
+// maxOdd is the share of a column, as a divisor, that may be no decimals.
 const maxOdd = 4
 
-// toWhole tries the scales. Values that do not fit, an end marker for instance,
-// are put down as odd and take the number before them.
-func (e *encoder) toWhole(vals []float64) (scale int, ok bool) {
-	for i := range Scales {
-		scale := Scale(i)
-		e.whole, e.odd = e.whole[:0], e.odd[:0]
-		prev := int64(0)
-		for j, v := range vals {
-			n, fits := Whole(v, scale)
-			if !fits {
-				e.odd = append(e.odd, j)
-				if len(e.odd) > len(vals)/maxOdd {
-					break
-				}
-				n = prev
+// toWhole takes the values for decimals of the scale, at most slack off. Values
+// that are none, an end marker for instance, are put down as odd and take the
+// number before them.
+func (e *encoder) toWhole(vals []float64, scale float64, slack int64) bool {
+	e.whole, e.off, e.odd = e.whole[:0], e.off[:0], e.odd[:0]
+	prev := int64(0)
+	for i, v := range vals {
+		n, off, ok := near(v, scale)
+		if !ok || off < -slack || off > slack {
+			if e.odd = append(e.odd, i); len(e.odd) > len(vals)/maxOdd {
+				return false
 			}
-			e.whole = append(e.whole, n)
-			prev = n
+			n, off = prev, 0
 		}
-		if len(e.whole) == len(vals) && len(e.odd) <= len(vals)/maxOdd {
-			return i, true
-		}
+		e.whole, e.off = append(e.whole, n), append(e.off, off)
+		prev = n
 	}
-	return 0, false
+	return true
 }
 
 // numbers stores e.whole as differences, divided by what divides them all.
 func (e *encoder) numbers(c Column, tag byte, full bool) {
 	if len(e.odd) > 0 {
 		tag |= flagOdd
+	}
+	isOff := slices.ContainsFunc(e.off, func(n int64) bool { return n != 0 })
+	if isOff {
+		tag |= flagOff
 	}
 	deltas := e.whole[1:]
 	first, step := e.whole[0], uint64(0)
@@ -182,6 +186,11 @@ func (e *encoder) numbers(c Column, tag byte, full bool) {
 		}
 		e.bodies = binary.AppendUvarint(e.bodies, zigzag(d))
 	}
+	for _, off := range e.off {
+		if isOff {
+			e.bodies = binary.AppendUvarint(e.bodies, zigzag(off))
+		}
+	}
 }
 
 func magnitude(n int64) uint64 {
@@ -191,7 +200,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// oddValues lists the values that are no whole numbers.
+// oddValues lists the values that are no decimals.
 func (e *encoder) oddValues(vals []float64) {
 	if len(e.odd) == 0 {
 		return

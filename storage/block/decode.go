@@ -108,6 +108,7 @@ type shape struct {
 	scale float64
 	same  uint64 // constant: bits
 	odd   []oddValue
+	off   bool
 	step  int64
 	first int64
 }
@@ -121,7 +122,7 @@ type oddValue struct {
 func (d *decoder) shape() shape {
 	tag := d.heads.byte()
 	s := shape{form: form(tag & formMask), n: d.rows}
-	if i := int(tag >> scaleShift); i < Scales {
+	if i := int(tag >> scaleShift & scaleMask); i < Scales {
 		s.scale = Scale(i)
 	} else {
 		d.heads.fail()
@@ -140,6 +141,7 @@ func (d *decoder) shape() shape {
 		if tag&flagOdd != 0 {
 			s.odd = d.oddValues(s.n)
 		}
+		s.off = tag&flagOff != 0
 		s.step = int64(d.heads.uvarint())
 		s.first = unzigzag(d.heads.uvarint())
 	}
@@ -160,7 +162,7 @@ func (d *decoder) runs() []uint16 {
 	return rows
 }
 
-// oddValues reads the list of values that are no whole numbers.
+// oddValues reads the list of values that are no decimals.
 func (d *decoder) oddValues(n int) []oddValue {
 	odd := make([]oddValue, 0, 4)
 	at := 0
@@ -182,7 +184,11 @@ func (d *decoder) skip() {
 	case formXOR:
 		d.bodies.skip(8 * s.n)
 	default:
-		d.bodies.skipUvarints(s.n - 1)
+		n := s.n - 1
+		if s.off {
+			n += s.n
+		}
+		d.bodies.skipUvarints(n)
 	}
 }
 
@@ -230,7 +236,18 @@ func (d *decoder) numbers(s shape, vals []float64) {
 		n += delta * s.step
 		vals[i] = float64(n) / s.scale
 	}
+	if s.off {
+		d.offsets(vals)
+	}
 	for _, o := range s.odd {
 		vals[o.index] = math.Float64frombits(o.bits)
+	}
+}
+
+// offsets moves decimals to the values that were a little off them.
+func (d *decoder) offsets(vals []float64) {
+	for i, v := range vals {
+		off := uint64(unzigzag(d.bodies.uvarint()))
+		vals[i] = math.Float64frombits(math.Float64bits(v) + off)
 	}
 }

@@ -18,12 +18,24 @@ const maxWhole = 1 << 53
 // Whole is n such that float64(n)/scale has exactly the bits of v; false if
 // there is none.
 func Whole(v, scale float64) (n int64, ok bool) {
+	n, off, ok := near(v, scale)
+	return n, ok && off == 0
+}
+
+// maxOff is how far a value may be off the nearest decimal, in units of its last
+// binary place: what a sum or product of decimals gathers.
+const maxOff = 16
+
+// near is n and off such that the bits of v are those of float64(n)/scale plus
+// off; false if they are further than maxOff apart.
+func near(v, scale float64) (n, off int64, ok bool) {
 	x := math.RoundToEven(v * scale)
 	if !(math.Abs(x) <= maxWhole) { // NaN as well
-		return 0, false
+		return 0, 0, false
 	}
 	n = int64(x)
-	return n, math.Float64bits(float64(n)/scale) == math.Float64bits(v)
+	off = int64(math.Float64bits(v) - math.Float64bits(float64(n)/scale))
+	return n, off, -maxOff <= off && off <= maxOff
 }
 
 // zigzag maps small numbers of either sign to small unsigned ones.

@@ -7,6 +7,7 @@ package capture
 import (
 	"embed"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -123,11 +124,20 @@ func (l *Loop) Batch(i int) model.Batch {
 	l.samples = l.samples[:0]
 	for s, series := range l.c.Series {
 		if l.c.Has[s][k] {
-			l.samples = append(l.samples, model.Sample{Series: series, Value: l.c.Values[s][k] + l.offset[s]})
+			l.samples = append(l.samples, model.Sample{Series: series, Value: decimal(l.c.Values[s][k] + l.offset[s])})
 		}
 	}
 	jitter := l.c.Times[k] % 3 // a sampler is a millisecond or two late
 	return model.Batch{At: l.start + int64(i)*l.interval + jitter, Samples: l.samples}
+}
+
+// decimal takes the rounding error of a sum out again: sources give decimals.
+func decimal(v float64) float64 {
+	const nano = 1e9
+	if v == math.Trunc(v) || math.Abs(v) > 1<<53/nano {
+		return v
+	}
+	return math.Round(v*nano) / nano
 }
 
 // wrap lets what only ever grew go on growing in the next round.
