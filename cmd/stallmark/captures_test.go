@@ -21,6 +21,7 @@ type expectation struct {
 	root     string  // signature of the one critical root; empty if there must be none of the three
 	from, to float64 // bounds of the root finding, tolerance included
 	onset    float64 // it must have started by then
+	sure     bool    // confirmed, by a blocked task as witness
 	also     bool    // the root is part of the truth, which has a signature of its own: it may be there
 	quiet    bool    // nothing critical at all
 	others   string  // critical causes that are the truth as well, with signatures of their own
@@ -32,15 +33,13 @@ const tolerance = 3
 // expectations has every capture. In those without a root, another cause is
 // the truth, or none: no other critical cause may be a root then.
 //
-// a: writers unlimited from 12 s, asleep in the throttle in most samples from
-// 21 s. c: the fill up to 49 s is no fault. i: ordinary direct reclaim came with
-// the compaction. j: 16 threads with O_DIRECT from 12 s; the condition judges
-// ten seconds, so its onset may come late.
+// a: unlimited writers from 12 s. c: the fill up to 49 s is no fault. i: ordinary
+// direct reclaim came with the compaction. j: 16 threads with O_DIRECT from 12 s.
 func expectations() []expectation {
 	return []expectation{
-		{capture: "a_dirty_throttle", root: "dirty-throttling", from: 12 - tolerance, to: 52 + tolerance, onset: 21 + tolerance},
+		{capture: "a_dirty_throttle", root: "dirty-throttling", from: 12 - tolerance, to: 52 + tolerance, onset: 12 + tolerance, sure: true},
 		{capture: "b_bg_writeback", quiet: true},
-		{capture: "c_direct_reclaim", root: "direct-reclaim", from: 50 - tolerance, to: 72 + tolerance, onset: 54 + tolerance},
+		{capture: "c_direct_reclaim", root: "direct-reclaim", from: 50 - tolerance, to: 72 + tolerance, onset: 50 + tolerance, sure: true},
 		{capture: "d2_memcg_thrash", others: "memcg-reclaim"},
 		{capture: "d_memcg_reclaim", others: "memcg-reclaim"},
 		{capture: "e1_cold_pread"},
@@ -53,7 +52,7 @@ func expectations() []expectation {
 		{capture: "g_tlb"},
 		{capture: "h_swapin_zram", others: "memcg-reclaim swap-in-stall"},
 		{capture: "i_thp_compact", root: "direct-reclaim", also: true, from: 38 - tolerance, to: 44 + tolerance, onset: 44},
-		{capture: "j_odirect", root: "disk-saturation", from: 12 - tolerance, to: 52 + tolerance, onset: 12 + 10},
+		{capture: "j_odirect", root: "disk-saturation", from: 12 - tolerance, to: 52 + tolerance, onset: 12 + tolerance},
 		{capture: "k_cpu_quota", others: "cfs-throttling"},
 		{capture: "l2_unwarmed_victim"},
 		{capture: "l3_unwarmed_smallfolio"},
@@ -130,10 +129,20 @@ func (e expectation) check(t *testing.T, r model.Report, code int) {
 		if from < e.from || to > e.to || i == 0 && from > e.onset {
 			t.Errorf("%s from %.1f to %.1f s, want it inside %.0f to %.0f s and begun by %.0f s", f.Signature, from, to, e.from, e.to, e.onset)
 		}
+		if e.sure && (f.Confidence != model.Confirmed || !hasWitness(f)) {
+			t.Errorf("%s is %s, want it confirmed by a blocked task", f.Signature, f.Confidence)
+		}
 		if len(f.Remedy) == 0 {
 			t.Errorf("%s has no advice", f.Signature)
 		}
 	}
+}
+
+// hasWitness reports whether a blocked thread is named.
+func hasWitness(f model.Finding) bool {
+	return slices.ContainsFunc(f.Evidence, func(e model.Evidence) bool {
+		return e.Role == model.RoleWitness && e.State == model.EvidenceHolds && strings.Contains(e.Detail, "thread")
+	})
 }
 
 // criticalRoots are the critical findings at the root of an incident, in the
