@@ -178,66 +178,6 @@ func (t *textReport) remedies(title string, all []model.Remedy, kind model.Remed
 	}
 }
 
-func (t *textReport) ruledOut() {
-	var left []model.RuledOut
-	for _, r := range t.report.RuledOut {
-		inFinding := slices.ContainsFunc(t.report.Findings, func(f model.Finding) bool {
-			return slices.ContainsFunc(f.RuledOut, func(o model.RuledOut) bool { return o.Signature == r.Signature })
-		})
-		if !inFinding {
-			left = append(left, r)
-		}
-	}
-	if len(left) == 0 {
-		return
-	}
-	t.section("Ruled out")
-	for _, r := range left {
-		t.row(r.Signature, r.Why)
-	}
-}
-
-func (t *textReport) unknown() {
-	if len(t.report.Unknown) == 0 {
-		return
-	}
-	t.section("Could not be judged")
-	for _, u := range t.report.Unknown {
-		text := u.Why
-		if u.Mend != "" {
-			text += ". To mend it: " + u.Mend
-		}
-		t.row(u.Signature, text)
-	}
-}
-
-// coverage names what was read in full in one line and the rest one by one.
-func (t *textReport) coverage() {
-	if len(t.report.Coverage) == 0 {
-		return
-	}
-	t.section("Coverage")
-	var full []string
-	for _, c := range t.report.Coverage {
-		if c.State == model.SourceOK {
-			full = append(full, c.Source)
-		}
-	}
-	if len(full) > 0 {
-		t.row("ok", strings.Join(full, ", "))
-	}
-	for _, c := range t.report.Coverage {
-		if c.State == model.SourceOK {
-			continue
-		}
-		text := c.Source + ": " + c.Detail
-		if c.Mend != "" {
-			text += ". To mend it: " + c.Mend
-		}
-		t.row(string(c.State), text)
-	}
-}
-
 // verdict is the first word of a finding.
 func verdict(f model.Finding) string {
 	switch {

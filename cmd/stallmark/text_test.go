@@ -72,6 +72,8 @@ func stalled() model.Report {
 			{Source: "vmstat", State: model.SourceOK},
 			{Source: "meminfo", State: model.SourceOK},
 			{Source: "pressure", State: model.SourceAbsent, Detail: "proc/pressure/cpu: operation not supported", Mend: "boot with psi=1"},
+			{Source: "threads", State: model.SourceDenied, Detail: "no permission"},
+			{Source: "cgroup", State: model.SourceDenied, Detail: "no permission"},
 		},
 	}
 }
