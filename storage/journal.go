@@ -130,34 +130,61 @@ func decodeJournal(r io.Reader, to journalReader) error {
 	if _, err := io.ReadFull(r, magic); err != nil || !bytes.Equal(magic, []byte(journalMagic)) {
 		return fmt.Errorf("%w: no journal", errTorn)
 	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRecord))
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	var dec beatDecoder
+	var d journalDecoder
+	defer d.close()
 	for {
 		kind, payload, err := readRecord(r)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if err == nil {
+			err = d.record(kind, payload, to)
+		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", errTorn, err)
 		}
-		if kind == recordNote {
-			to.note(payload)
-			continue
+	}
+}
+
+// journalDecoder decodes the records of one journal.
+type journalDecoder struct {
+	beats beatDecoder
+	zstd  *zstd.Decoder // made when it is needed
+}
+
+// record delivers one record.
+func (d *journalDecoder) record(kind byte, payload []byte, to journalReader) error {
+	if kind == recordNote {
+		to.note(payload)
+		return nil
+	}
+	if kind == recordBeatZ {
+		var err error
+		if payload, err = d.unpack(payload); err != nil {
+			return err
 		}
-		if kind == recordBeatZ {
-			if payload, err = z.DecodeAll(payload, nil); err != nil {
-				return fmt.Errorf("%w: %w", errTorn, err)
-			}
-		}
-		b, fresh, err := dec.decode(payload)
+	}
+	b, fresh, err := d.beats.decode(payload)
+	if err != nil {
+		return err
+	}
+	to.beat(b, fresh)
+	return nil
+}
+
+func (d *journalDecoder) unpack(b []byte) (_ []byte, err error) {
+	if d.zstd == nil {
+		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRecord))
 		if err != nil {
-			return fmt.Errorf("%w: %w", errTorn, err)
+			return nil, err
 		}
-		to.beat(b, fresh)
+	}
+	return d.zstd.DecodeAll(b, nil)
+}
+
+func (d *journalDecoder) close() {
+	if d.zstd != nil {
+		d.zstd.Close()
 	}
 }
 

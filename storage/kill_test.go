@@ -148,7 +148,7 @@ func TestKill(t *testing.T) {
 // the next beat. Gaps are the beats that earlier rounds had lost.
 func checkKilled(t *testing.T, path string, v *victim, gaps map[int64]bool) (next int64) {
 	t.Helper()
-	s := openReal(t, path)
+	s := openTest(t, path)
 	defer s.shut(t)
 	got := selectAll(t, s.Store, 0, math.MaxInt64, "__name__", "beat")[`{__name__="beat"}`]
 	at, lost := 0, 0

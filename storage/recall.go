@@ -214,7 +214,20 @@ func (s *Store) Extent(context.Context) (oldest, newest time.Time) {
 
 // askJSON asks for an answer of one part.
 func (s *Store) askJSON(ctx context.Context, q question, into any) error {
+	q.From, q.To, q.Before = sendable(q.From), sendable(q.To), sendable(q.Before)
 	return s.client.ask(ctx, q, func(b []byte) error { return json.Unmarshal(b, into) })
+}
+
+// sendable is the time, or the nearest that JSON can say.
+func sendable(t time.Time) time.Time {
+	last := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	switch {
+	case t.After(last):
+		return last
+	case t.Before(time.Time{}):
+		return time.Time{}
+	}
+	return t.UTC()
 }
 
 func (s *Store) askEvents(ctx context.Context, from, to, before time.Time, kinds []model.EventKind) (out []model.Event, err error) {

@@ -34,15 +34,20 @@ func columnsOf(t testing.TB, name string) (times []int64, columns []Column) {
 // checkRoundTrip encodes, decodes and compares bit by bit.
 func checkRoundTrip(t *testing.T, times []int64, columns []Column) {
 	t.Helper()
-	b, err := Open(NewEncoder().Encode(nil, times, columns))
+	dec := NewDecoder()
+	defer dec.Close()
+	checkWith(t, NewEncoder(), dec, times, columns)
+}
+
+func checkWith(t *testing.T, enc *Encoder, dec *Decoder, times []int64, columns []Column) {
+	t.Helper()
+	b, err := Open(enc.Encode(nil, times, columns))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(b.Times, times) {
 		t.Fatalf("times %v, want %v", b.Times, times)
 	}
-	dec := NewDecoder()
-	defer dec.Close()
 	i := 0
 	err = dec.Columns(b, func(uint32) bool { return true }, func(got Column) {
 		if i >= len(columns) {
@@ -140,6 +145,8 @@ func randomColumn(r *rand.Rand, id uint32, rows int) Column {
 }
 
 func TestRandomRoundTrip(t *testing.T) {
+	enc, dec := NewEncoder(), NewDecoder()
+	defer dec.Close()
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rows := []int{1, 2, 3, 59, 60, 61, 600}[r.IntN(7)]
@@ -155,7 +162,7 @@ func TestRandomRoundTrip(t *testing.T) {
 			columns = append(columns, randomColumn(r, id, rows))
 			id += 1 + uint32(r.IntN(3)*r.IntN(3))
 		}
-		checkRoundTrip(t, times, columns)
+		checkWith(t, enc, dec, times, columns)
 	}
 }
 

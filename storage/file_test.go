@@ -1,0 +1,215 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"stallmark/storage/model"
+)
+
+// edit changes a file that nobody has open.
+func edit(t *testing.T, path string, f func(*bbolt.Tx) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(f), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filled makes a file with n beats in it, all of them in blocks but for the
+// last minute.
+func filled(t *testing.T, n int64) (path string, want map[string][]sample) {
+	t.Helper()
+	path = dbPath(t)
+	s := openTest(t, path)
+	want = feed(s.Store, 0, n)
+	s.drained(t)
+	s.shut(t)
+	return path, want
+}
+
+func TestSecondInstanceIsRefused(t *testing.T) {
+	path := dbPath(t)
+	s := openTest(t, path)
+	_, err := Open(context.Background(), Options{Path: path, Child: childCommandOf(path)})
+	if !errors.Is(err, ErrInUse) {
+		t.Fatalf("error %v, want ErrInUse", err)
+	}
+	want := feed(s.Store, 0, 100)
+	s.drained(t)
+	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+}
+
+func TestNewerFileIsRefusedAndLeftAlone(t *testing.T) {
+	path, _ := filled(t, 130)
+	edit(t, path, func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyFormat, []byte("99")) })
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(context.Background(), Options{Path: path, Child: childCommandOf(path)})
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "99") {
+		t.Fatalf("error %v, want ErrNewer with the format", err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file has been changed (%v)", err)
+	}
+}
+
+func TestOlderFileOpens(t *testing.T) {
+	path, want := filled(t, 130)
+	edit(t, path, func(tx *bbolt.Tx) error {
+		if err := tx.DeleteBucket(bucketFindings); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketMeta).Put(keyFormat, []byte("0"))
+	})
+	s := openTest(t, path)
+	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+	s.PutFinding(model.Finding{ID: "x"})
+	feed(s.Store, 200, 200)
+	s.drained(t)
+}
+
+// TestDamagedFileIsMovedAside damages a file in several ways. Service goes on
+// with a fresh one, and the damaged one is still there.
+func TestDamagedFileIsMovedAside(t *testing.T) {
+	cases := map[string]func([]byte) []byte{
+		"garbage":    func(b []byte) []byte { return bytes.Repeat([]byte("garbage "), 4096) },
+		"both metas": func(b []byte) []byte { return append(make([]byte, 8192), b[8192:]...) },
+		"truncated":  func(b []byte) []byte { return b[:3*4096] },
+		"zeroed":     func(b []byte) []byte { return append(b[:8192:8192], make([]byte, len(b)-8192)...) },
+	}
+	for name, damage := range cases {
+		t.Run(name, func(t *testing.T) {
+			path, _ := filled(t, 700)
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			damaged := damage(whole)
+			if err := os.WriteFile(path, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := openTest(t, path)
+			feed(s.Store, 1000, 200)
+			s.drained(t)
+			st := s.Status()
+			if st.MovedAside == "" || st.Blocks == 0 {
+				t.Errorf("status %+v", st)
+			}
+			checkSelfEvent(t, s.Store, "moved aside")
+			aside, err := filepath.Glob(path + ".damaged-*")
+			if err != nil || len(aside) != 1 {
+				t.Fatalf("%v, %v", aside, err)
+			}
+			if kept, err := os.ReadFile(aside[0]); err != nil || len(kept) < len(damaged) {
+				t.Errorf("%d bytes were kept of %d, %v", len(kept), len(damaged), err)
+			}
+		})
+	}
+}
+
+// checkSelfEvent checks that the store has said something with the text.
+func checkSelfEvent(t *testing.T, s *Store, text string) {
+	t.Helper()
+	events, err := s.EventsIn(context.Background(), time.Time{}, time.UnixMilli(1<<50), model.EventSelf)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, e := range events {
+		if strings.Contains(e.Text, text) {
+			return
+		}
+	}
+	t.Errorf("no event says %q: %v", text, events)
+}
+
+// TestBadBlockIsLeftOut damages one block: the others are read, the bad one is
+// named and stays in the file.
+func TestBadBlockIsLeftOut(t *testing.T) {
+	path, want := filled(t, 300)
+	bad := base + 2*spanMillis
+	edit(t, path, func(tx *bbolt.Tx) error {
+		own := tx.Bucket(bucketRaw).Bucket(timeKey(bad))
+		data := bytes.Clone(own.Get(keyBlock))
+		data[len(data)-5] ^= 0xff
+		return own.Put(keyBlock, data)
+	})
+	for k, samples := range want {
+		want[k] = nil
+		for _, s := range samples {
+			if s.t < bad || s.t >= bad+spanMillis {
+				want[k] = append(want[k], s)
+			}
+		}
+	}
+	s := openTest(t, path)
+	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+	feed(s.Store, 700, 700) // compaction, rollups and retention pass over it
+	s.drained(t)
+	st := s.Status()
+	if len(st.BadBlocks) != 1 {
+		t.Errorf("bad blocks %v", st.BadBlocks)
+	}
+	for name := range st.BadBlocks {
+		if !strings.Contains(name, time.UnixMilli(bad).UTC().Format(time.RFC3339)) {
+			t.Errorf("the bad block is called %q", name)
+		}
+	}
+	checkSelfEvent(t, s.Store, "cannot be read")
+	s.shut(t)
+	edit(t, path, func(tx *bbolt.Tx) error {
+		if getBlock(tx.Bucket(bucketRaw), timeKey(bad)) == nil {
+			t.Error("the bad block has gone")
+		}
+		return nil
+	})
+}
+
+// TestTornJournalIsReadUpToThere cuts the journal that a killed process left.
+func TestTornJournalIsReadUpToThere(t *testing.T) {
+	path := dbPath(t)
+	s := openTest(t, path)
+	want := feed(s.Store, 0, 100)
+	s.drained(t)
+	s.shut(t)
+	journals, _, err := findJournals(path)
+	if err != nil || len(journals) != 1 {
+		t.Fatalf("%v, %v", journals, err)
+	}
+	whole, err := os.ReadFile(journals[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(journals[0], whole[:len(whole)-3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for k, samples := range want {
+		for len(samples) > 0 && samples[len(samples)-1].t >= base+99*1000 {
+			samples = samples[:len(samples)-1]
+		}
+		want[k] = samples
+	}
+	s = openTest(t, path)
+	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+	want = add(want, feed(s.Store, 101, 100))
+	s.drained(t)
+	checkSelfEvent(t, s.Store, "torn")
+	s.shut(t)
+	s = openTest(t, path)
+	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+}
