@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -270,11 +271,9 @@ func (e *Engine) settle(ctx context.Context, b *beat, m move) (model.Finding, bo
 		}
 		f = t.finding(ctx, b, m.holds)
 	}
-	if !t.changed(f, b.at, e.interval) {
-		return f, false, errors.Join(errs...)
-	}
-	t.shown, t.emitted = f, b.at
-	return f, true, errors.Join(errs...)
+	changed := !reflect.DeepEqual(f, t.shown)
+	t.shown = f
+	return f, changed, errors.Join(errs...)
 }
 
 // active is the furthest phase of any subject of a signature.

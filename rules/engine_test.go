@@ -42,6 +42,12 @@ func TestEngineFindsSpans(t *testing.T) {
 			[][2]int{{16, -1}},
 		},
 		{
+			"the extent is not followed back into the finding before",
+			`level 0x4 20x2 0x9 20x2 0x9`,
+			"extent: level >= 0\nlookback: 20s",
+			[][2]int{{0, 10}, {11, 23}},
+		},
+		{
 			"no beat with extent: the beats of when",
 			`level 0x9 20x9 0x10`, "extent: level > 100",
 			[][2]int{{10, 19}},
@@ -49,8 +55,10 @@ func TestEngineFindsSpans(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := level
-			if strings.Contains(c.extra, "when:") {
-				text = strings.Replace(text, "when: level > 10\n", "", 1)
+			for line := range strings.Lines(level) {
+				if key, _, _ := strings.Cut(line, ":"); strings.Contains("\n"+c.extra, "\n"+key+":") {
+					text = strings.Replace(text, line, "", 1)
+				}
 			}
 			s := signature(t, "too-high", text+c.extra)
 			e := NewEngine(packOf(s), data(t, c.series), time.Second)
@@ -123,7 +131,18 @@ func TestEnginePendingIsNoFinding(t *testing.T) {
 	}
 }
 
-// Nothing new, nothing out; and not more than about once a second.
+// Without one of its inputs a signature says nothing, whatever `when` gives.
+func TestEngineNeedsItsInputs(t *testing.T) {
+	s := signature(t, "too-high", strings.Replace(level, "needs: [level]", "needs: [level, other]", 1))
+	if fs := latest(steps(t, NewEngine(packOf(s), data(t, `level 20x30`), time.Second), 0, 20)); len(fs) != 0 {
+		t.Errorf("got %+v without an input", fs)
+	}
+	if fs := latest(steps(t, NewEngine(packOf(s), data(t, `level 20x30`, `other 0x30`), time.Second), 0, 20)); len(fs) != 1 {
+		t.Errorf("got %d findings with all inputs, want 1", len(fs))
+	}
+}
+
+// Nothing new, nothing out.
 func TestEngineEmitsOnlyChanges(t *testing.T) {
 	s := signature(t, "too-high", level+`
 evidence:
@@ -239,5 +258,19 @@ func TestEngineFollowsAClockThatIsSetBack(t *testing.T) {
 	fs := latest(steps(t, e, 0, 50))
 	if len(fs) != 1 || since(fs[0]) != 10 || until(fs[0]) != 30 {
 		t.Errorf("got %+v, want one finding from 10 to 30", fs)
+	}
+}
+
+// A finding that is open when the clock is set back is ended by silence, and
+// not when the clock has caught up.
+func TestEngineEndsFindingsAfterTheClockWasSetBack(t *testing.T) {
+	e := NewEngine(packOf(signature(t, "too-high", level)), data(t, `level 0x2990 20x30`), time.Second)
+	steps(t, e, 3000, 3005)
+	if len(e.Open()) != 1 {
+		t.Fatal("it does not fire")
+	}
+	fs := latest(steps(t, e, 100, 110))
+	if len(fs) != 1 || fs[0].State != model.StateResolved {
+		t.Errorf("got %+v, want it resolved", fs)
 	}
 }

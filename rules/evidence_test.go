@@ -77,6 +77,41 @@ evidence:
 	}
 }
 
+// A value that is small because all is calm again proves nothing.
+func TestLowEvidenceOfTheExtentOnly(t *testing.T) {
+	text := strings.Replace(level, "when: level > 10", "when: max_over_time(level[10s]) > 10", 1)
+	s := signature(t, "too-high", text+`
+extent: level > 10
+evidence:
+  - {title: e, expr: e, op: "<", threshold: 5, role: confirms}
+`)
+	// The stall is one beat; the finding fires two beats later, in the calm.
+	if f := only(t, s, data(t, `level 0x9 20 0x30`, `e 9x9 8 1x30`), 30); num(f.Evidence[0].Value) != 8 {
+		t.Errorf("got %v, want the 8 of the stall", num(f.Evidence[0].Value))
+	}
+	// And the same when it has been firing for long.
+	if f := only(t, s, data(t, `level 0x9 20x9 0x30`, `e 9x9 8x9 1x30`), 40); num(f.Evidence[0].Value) != 8 {
+		t.Errorf("got %v, want the 8 of the stall", num(f.Evidence[0].Value))
+	}
+}
+
+// What contradicts later does not take back what was proven.
+func TestConfidenceIsTheBestReached(t *testing.T) {
+	s := signature(t, "too-high", level+`
+evidence:
+  - {title: w, expr: w, role: witness}
+  - {title: c, expr: c, threshold: 5, role: contradicts}
+`)
+	f := only(t, s, data(t, `level 0x9 20x19 0x9`, `w 0x9 1x30`, `c 0x19 9x20`), 35)
+	if f.Confidence != model.Confirmed || f.Evidence[1].State != model.EvidenceHolds {
+		t.Errorf("got %s with a contradiction that %s, want confirmed and holds", f.Confidence, f.Evidence[1].State)
+	}
+	f = only(t, s, data(t, `level 0x9 20x19 0x9`, `w 0x9 1x30`, `c 9x40`), 35)
+	if f.Confidence != model.Likely {
+		t.Errorf("got %s, want likely: it was contradicted all the time", f.Confidence)
+	}
+}
+
 func TestEvidenceIsTheSubjectsOwn(t *testing.T) {
 	s := signature(t, "too-high", level+`
 evidence:

@@ -72,6 +72,23 @@ func TestIncidents(t *testing.T) {
 			"c2 c1 s1",
 		},
 		{
+			"two causes that account for each other are not set aside for a third",
+			[]model.Finding{f("c1", 0, 30, "c2", "s1"), f("c2", 1, 30, "c1", "s1"), f("c3", 2, 30, "s1"), f("s1", 5, 30)},
+			"c1 c2 c3 s1",
+		},
+		{
+			"a mechanism that began after the symptom carries nothing on",
+			[]model.Finding{
+				f("c1", 0, 30, "m1"), f("m1", 20, 30, "s1", "s2"), f("c2", 2, 30, "s1", "s2"), f("s1", 5, 30), f("s2", 5, 30),
+			},
+			"c2 c1 s1 s2 m1",
+		},
+		{
+			"the slack does not add up along a chain",
+			[]model.Finding{f("s1", 2, 30), f("c2", 5, 30, "s1"), f("m1", 6, 30, "s1"), f("c1", 10, 30, "m1")},
+			"c2 s1 m1 c1",
+		},
+		{
 			"the one that reaches more",
 			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 2, 30, "s1", "s2", "s3"), f("s1", 4, 30), f("s2", 4, 30), f("s3", 4, 30)},
 			"c2 c1 s1 s2 s3",
@@ -92,7 +109,7 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-func TestIncidentsByServerity(t *testing.T) {
+func TestIncidentsBySeverity(t *testing.T) {
 	warning := f("c1", 50, 60)
 	warning.Severity = model.SeverityWarning
 	if got := show(Incidents([]model.Finding{warning, f("c2", 0, 10)})); got != "c2 | c1" {

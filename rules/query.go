@@ -74,9 +74,8 @@ func (q *Query) Instant(ctx context.Context, expr string, at time.Time) (promql.
 	}
 	switch v := res.Value.(type) {
 	case promql.Vector:
-		out := slices.Clone(v) // the engine reuses its own after Close
-		slices.SortFunc(out, func(a, b promql.Sample) int { return labels.Compare(a.Metric, b.Metric) })
-		return out, nil
+		slices.SortFunc(v, func(a, b promql.Sample) int { return labels.Compare(a.Metric, b.Metric) })
+		return v, nil
 	case promql.Scalar:
 		return promql.Vector{{T: v.T, F: v.V}}, nil
 	}
@@ -103,6 +102,7 @@ func (q *Query) Range(ctx context.Context, expr string, from, to time.Time, step
 	if err != nil {
 		return nil, fmt.Errorf("query %q: %w", expr, err)
 	}
+	// Close gives the points back to the engine.
 	out := slices.Clone(m)
 	for i := range out {
 		out[i].Floats = slices.Clone(m[i].Floats)

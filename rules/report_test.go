@@ -47,7 +47,7 @@ func TestReport(t *testing.T) {
 		cause(t, "almost", "e", ""),
 		signature(t, "noise", strings.ReplaceAll(strings.Replace(level, "cause", "symptom", 1), "level", "n")),
 	)
-	src := data(t, `a 0x9 20x30`, `b{device="x"} 1 7 1x40`, `b{device="y"} 2x40`, `c 3x40`, `e 0x39 20`, `n 0x11 20x28`)
+	src := data(t, `a 0x9 20x30`, `b{device="x"} 1 7 1x40`, `b{device="y"} 2x40`, `c 3x9 8 3x40`, `e 0x39 20`, `n 0x11 20x28`)
 	src.coverage = []model.Coverage{{Source: "dee", State: model.SourceDenied, Detail: "no permission", Mend: "grant it", Provides: []string{"d"}}}
 	r := replay(t, pack, src, 40)
 	if len(r.Findings) != 2 || r.Findings[0].Signature != "fault" {
@@ -58,7 +58,7 @@ func TestReport(t *testing.T) {
 	}
 	// The worst over the window, not only the last; its own differential first.
 	// What holds at this very moment is not ruled out.
-	if got, want := whys(r.RuledOut), "calm-two: calm-two reached 3 | calm-one: calm-one reached 7 on x"; got != want {
+	if got, want := whys(r.RuledOut), "calm-two: calm-two reached 8 | calm-one: calm-one reached 7 on x"; got != want {
 		t.Errorf("ruled out %q, want %q", got, want)
 	}
 	want := []model.Unknown{{
@@ -71,7 +71,7 @@ func TestReport(t *testing.T) {
 	if len(r.Coverage) != 1 || r.Coverage[0].Source != "dee" {
 		t.Errorf("got coverage %+v", r.Coverage)
 	}
-	if got, want := whys(r.Findings[0].RuledOut), "calm-two: calm-two reached 3 | calm-one: calm-one reached 2 on y"; !strings.HasPrefix(got, want) {
+	if got, want := whys(r.Findings[0].RuledOut), "calm-two: calm-two reached 8 | calm-one: calm-one reached 2 on y"; !strings.HasPrefix(got, want) {
 		t.Errorf("the finding rules out %q, want first %q (over its own span)", got, want)
 	}
 }

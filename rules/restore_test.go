@@ -92,7 +92,7 @@ what: w
 	before := latest(steps(t, NewEngine(pack, src, time.Second), 0, 25))
 	e := NewEngine(pack, src, time.Second)
 	e.Restore(before)
-	all := latest(append([][]model.Finding{before}, steps(t, e, 41, 60)...))
+	all := latest(append([][]model.Finding{before}, steps(t, e, 36, 60)...))
 	if len(all) != 1 || all[0].State != model.StateFiring {
 		t.Errorf("got %+v, want the one finding still firing", all)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -15,12 +14,9 @@ import (
 	"stallmark/storage/model"
 )
 
-const (
-	// emitEvery is how often a finding that goes on is given out anew.
-	emitEvery = time.Second
-	// adviseEvery is how often its advice is rendered anew.
-	adviseEvery = 5 * time.Second
-)
+// adviseEvery is how often the advice of a finding that goes on is rendered
+// anew.
+const adviseEvery = 5 * time.Second
 
 // tracked is one subject of one signature while it is pending or firing.
 type tracked struct {
@@ -40,9 +36,8 @@ type tracked struct {
 	advised   time.Time
 	restored  *restoration // nil unless it comes from before a restart
 
-	id      string
-	shown   model.Finding // as last given out
-	emitted time.Time
+	id    string
+	shown model.Finding // as last given out
 }
 
 func (e *Engine) timing(s *Signature) timing {
@@ -213,15 +208,6 @@ func (t *tracked) end() time.Time {
 		end = t.started
 	}
 	return end
-}
-
-// changed reports whether the finding is to be given out: it says something
-// new, and it has not just been given out.
-func (t *tracked) changed(f model.Finding, at time.Time, interval time.Duration) bool {
-	if at.Sub(t.emitted) < emitEvery-interval/2 && f.State == t.shown.State {
-		return false
-	}
-	return !reflect.DeepEqual(f, t.shown)
 }
 
 // FindingID is the id of a finding: the same stall seen live and in a replay
