@@ -49,14 +49,24 @@
       if (name === "hidden" && old.classList.contains("copy")) continue;
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
-    const olds = [...old.childNodes].filter((n) => !n.dataset?.ours);
+    // Children are matched by id, or by name and first class, in order. What has
+    // gone goes first, so that what stays need not move: moving loses the focus.
     const news = [...fresh.childNodes];
-    for (let i = 0; i < news.length; i++) {
-      if (i < olds.length) morph(olds[i], news[i]);
-      else old.append(news[i]);
+    const wanted = new Set(news.map(key));
+    const olds = [...old.childNodes].filter((n) => !n.dataset?.ours && (wanted.has(key(n)) || n.remove()));
+    for (const child of news) {
+      const k = olds.findIndex((n) => key(n) === key(child));
+      if (k < 0) {
+        old.insertBefore(child, olds[0] ?? null);
+        continue;
+      }
+      const [match] = olds.splice(k, 1);
+      if (k > 0) old.insertBefore(match, olds[0]);
+      morph(match, child);
     }
-    for (const extra of olds.slice(news.length)) extra.remove();
+    for (const extra of olds) extra.remove();
   }
+  const key = (n) => n.nodeName + (n.id ? "#" + n.id : "." + (n.classList?.[0] ?? ""));
 
   let etag = "", timer = 0, wait = 0, lost = false;
 

@@ -80,8 +80,8 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 		w = w.Fit(f.Started, *f.Ended)
 	}
 	p := s.live(s.frame(r, w, f.Title))
-	p.Timed, p.Twin, p.Nav = true, view.Window{}.Link("api", "v1", "findings", f.ID), "/findings"
-	p.Verdict = f.Title + ", " + string(f.State)
+	p.Timed, p.Twin, p.Nav = true, w.Link("api", "v1", "findings", f.ID), "/findings"
+	p.Verdict = format.Clean(f.Title) + ", " + string(f.State)
 	page := view.NewFinding(p, f)
 	rep, err := s.report(r.Context(), w)
 	if err != nil {

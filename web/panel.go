@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -111,7 +112,7 @@ func (s *server) draw(ctx context.Context, id string, p panel, b backdrop) chart
 }
 
 func (s *server) series(ctx context.Context, l line, p panel, w view.Window) ([]chart.Series, error) {
-	m, err := s.cfg.Backend.Range(ctx, l.expr, w.From, w.To, s.step(w))
+	m, err := s.matrix(ctx, l.expr, w)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +127,39 @@ func (s *server) series(ctx context.Context, l line, p panel, w view.Window) ([]
 	}
 	return out, nil
 }
+
+// matrix evaluates an expression over a window. Where the steps are long, each
+// holds the smallest and the largest value since the one before, as two samples
+// of the same time. Steps fall on multiples of their length, so that a live
+// chart moves without shimmering.
+func (s *server) matrix(ctx context.Context, expr string, w view.Window) (promql.Matrix, error) {
+	step := s.step(w)
+	from := w.From.Truncate(step)
+	if step <= exactBeats*s.cfg.Interval {
+		return s.cfg.Backend.Range(ctx, expr, from, w.To, step)
+	}
+	highExpr, lowExpr := coarse(s.parser, expr, step, "max_over_time"), coarse(s.parser, expr, step, "min_over_time")
+	high, err := s.cfg.Backend.Range(ctx, highExpr, from, w.To, step)
+	if err != nil || lowExpr == highExpr {
+		return high, err
+	}
+	low, err := s.cfg.Backend.Range(ctx, lowExpr, from, w.To, step)
+	if err != nil {
+		return nil, err
+	}
+	for i := range high {
+		k := slices.IndexFunc(low, func(one promql.Series) bool { return labels.Equal(one.Metric, high[i].Metric) })
+		if k >= 0 {
+			high[i].Floats = append(slices.Clone(low[k].Floats), high[i].Floats...)
+			slices.SortStableFunc(high[i].Floats, func(a, b promql.FPoint) int { return cmp.Compare(a.T, b.T) })
+		}
+	}
+	return high, nil
+}
+
+// exactBeats is the longest step, in beats, that leaves nothing out: rates look
+// back over three beats (rules, minBeats).
+const exactBeats = 3
 
 // agrees reports whether a series has the subject's value in every label that
 // both have.

@@ -132,7 +132,7 @@ func (s *server) fail(rw http.ResponseWriter, r *http.Request, err error) {
 // frame fills what all pages have in common.
 func (s *server) frame(r *http.Request, w view.Window, title string) view.Page {
 	p := view.Page{
-		Title: title + " · " + format.Clean(s.cfg.Host) + " · Stallmark",
+		Title: format.Clean(title) + " · " + format.Clean(s.cfg.Host) + " · Stallmark",
 		Host:  s.cfg.Host, Version: s.cfg.Version, Window: w, Assets: s.assets,
 	}
 	if section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); true {

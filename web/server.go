@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/prometheus/promql/parser"
 
 	"stallmark/web/view"
 )
@@ -14,11 +15,12 @@ type server struct {
 	cfg    Config
 	assets view.Assets
 	seats  chan struct{} // one for each request under way
+	parser parser.Parser
 }
 
 // seats bounds the requests that are worked on at once; others wait for their
 // turn within their own time.
-const seats = 8
+const seats = 4
 
 // New makes the page's handler. It has no state to close.
 func New(cfg Config) (http.Handler, error) {
@@ -29,7 +31,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cfg: cfg, assets: paths, seats: make(chan struct{}, seats)}
+	s := &server{cfg: cfg, assets: paths, seats: make(chan struct{}, seats), parser: parser.NewParser(parser.Options{})}
 	r := chi.NewRouter()
 	r.Use(
 		s.recovered,

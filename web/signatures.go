@@ -60,7 +60,7 @@ func (s *server) signature(r *http.Request, w view.Window) (templ.Component, err
 		return nil, err
 	}
 	p := s.live(s.frame(r, w, sig.Title))
-	p.Timed, p.Twin = true, view.Window{}.Link("api", "v1", "signatures", sig.ID)+w.Query()
+	p.Timed, p.Twin = true, w.Link("api", "v1", "signatures", sig.ID)
 	page := view.NewSignature(p, sig, view.StatesOf(rep))
 	mine := slices.DeleteFunc(slices.Clone(rep.Findings), func(f model.Finding) bool { return f.Signature != sig.ID })
 	page.Recent = view.BriefsOf(mine, w)

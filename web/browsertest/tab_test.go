@@ -189,3 +189,17 @@ func (p *tab) shot(whole bool) []byte {
 	}
 	return raw
 }
+
+// mouse sends a mouse event at a share of the width of the first element that
+// a selector finds.
+func (p *tab) mouse(kind, selector string, share float64) {
+	p.t.Helper()
+	box := p.eval(`JSON.stringify(document.querySelector(` + "`" + selector + "`" + `).getBoundingClientRect())`)
+	var r struct{ X, Y, Width, Height float64 }
+	if err := json.Unmarshal([]byte(box), &r); err != nil {
+		p.t.Fatal(err)
+	}
+	p.do("Input.dispatchMouseEvent", object{
+		"type": kind, "x": r.X + share*r.Width, "y": r.Y + 40, "button": map[bool]string{true: "none", false: "left"}[kind == "mouseMoved"], "clickCount": 1,
+	})
+}

@@ -55,7 +55,7 @@ type Chart struct {
 
 // Columns is how many columns a line is drawn in at most: about the pixels of
 // a chart in the grid.
-const Columns = 400
+const Columns = 320
 
 // frame maps times and values to the drawing.
 type frame struct {
@@ -129,7 +129,7 @@ func columns(run []Point, f frame, n int) []column {
 	last := int64(-1)
 	for _, p := range run {
 		k := (p.T - f.from) / width
-		if dense && len(all) > 0 && k == last {
+		if len(all) > 0 && (dense && k == last || p.T == all[len(all)-1].t) {
 			c := &all[len(all)-1]
 			c.min, c.max, c.sum, c.n = min(c.min, p.V), max(c.max, p.V), c.sum+p.V, c.n+1
 			continue

@@ -139,7 +139,7 @@ func (l Limit) largest() float64 {
 }
 
 func lineOf(s Series, i int, c Chart, f frame, scale format.Scale) Line {
-	d := drawn{}
+	d := drawn{withArea: i == 0}
 	for _, run := range runs(s.Points, c.Step) {
 		d.draw(columns(run, f, Columns), f)
 	}

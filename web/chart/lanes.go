@@ -71,7 +71,7 @@ func layTrack(row Lane, from, to time.Time) Track {
 	case row.State == "unknown":
 		track.Text += ", " + row.Why
 	case len(row.Bars) > 0:
-		track.Text += ", fired " + strconv.Itoa(len(row.Bars)) + " times"
+		track.Text += ", fired " + times(len(row.Bars))
 	}
 	if len(row.Ticks) > 0 {
 		track.Text += ", " + strconv.Itoa(len(row.Ticks)) + " events"
@@ -98,4 +98,11 @@ func tickColumns(all []time.Time, from, to time.Time) []string {
 		out[i] = percent((float64(c) + 0.5) / Columns)
 	}
 	return out
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
 }

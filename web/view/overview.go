@@ -53,7 +53,7 @@ func NewSources(all []model.Coverage) []Source {
 	for _, c := range all {
 		g, ok := glyphs[c.State]
 		if !ok {
-			g = GlyphUnknown
+			c.State, g = "unknown", GlyphUnknown
 		}
 		s := Source{
 			Name: format.Clean(c.Source), State: c.State, Glyph: g,

@@ -64,8 +64,8 @@ type Signature struct {
 
 // Asked is a piece of evidence that a signature asks for.
 type Asked struct {
-	Title, Role, Unit, Threshold, Expr string
-	Wait                               []string
+	Title, Role, Threshold, Expr string
+	Wait                         []string
 }
 
 // Reference is a text, with a link if it is an address.
@@ -93,7 +93,7 @@ func StatesOf(r model.Report) map[string]State {
 
 // NewSignatures groups the catalogue by layer.
 func NewSignatures(p Page, all []*rules.Signature, states map[string]State, h Health) Signatures {
-	page := Signatures{Page: p, Version: h.RulesVersion}
+	page := Signatures{Page: p, Version: format.Clean(h.RulesVersion)}
 	for _, s := range h.RuleProblems {
 		page.Problems = append(page.Problems, format.Clean(s))
 	}
@@ -123,44 +123,39 @@ func RowOf(s *rules.Signature, states map[string]State, w Window) SignatureRow {
 	if !ok {
 		state = State{Word: "not judged", Glyph: GlyphUnknown, Class: "unknown", Why: "no verdict about it in this window"}
 	}
-	return SignatureRow{s.ID, format.Clean(s.Title), s.Layer, s.Severity, state, w.Link("signatures", s.ID)}
+	return SignatureRow{format.Clean(s.ID), format.Clean(s.Title), s.Layer, s.Severity, state, w.Link("signatures", s.ID)}
 }
 
 // NewSignature fills the page of one signature.
 func NewSignature(p Page, s *rules.Signature, states map[string]State) Signature {
 	w := p.Window
 	page := Signature{
-		Page: p, Row: RowOf(s, states, w), What: paragraphs(s.What), Needs: s.Needs,
-		When: s.When, Extent: s.Extent, For: spanText(s.For), Keep: spanText(s.KeepFiringFor), File: s.File,
+		Page: p, Row: RowOf(s, states, w), What: paragraphs(s.What), Needs: cleaned(s.Needs),
+		When: format.Clean(s.When), Extent: format.Clean(s.Extent), For: spanText(s.For), Keep: spanText(s.KeepFiringFor),
+		File: format.Clean(s.File), Explains: signatureLinks(s.Explains, w), Friends: signatureLinks(s.Differential, w),
 	}
 	for _, e := range s.Evidence {
 		page.Evidence = append(page.Evidence, askedOf(e))
 	}
-	for _, id := range s.Explains {
-		page.Explains = append(page.Explains, Choice{Text: id, Href: w.Link("signatures", id)})
-	}
-	for _, id := range s.Differential {
-		page.Friends = append(page.Friends, Choice{Text: id, Href: w.Link("signatures", id)})
-	}
 	for _, r := range s.Remedy {
-		page.Remedies = append(page.Remedies, Advice{Kind: string(r.Kind), Title: r.Title, Apply: r.Apply, More: parts(Part{"Why", r.Why, false}, Part{"Risk", r.Risk, false})})
+		page.Remedies = append(page.Remedies, Advice{Kind: string(r.Kind), Title: format.Clean(r.Title), Apply: format.Clean(r.Apply), More: parts(Part{"Why", r.Why, false}, Part{"Risk", r.Risk, false})})
 	}
 	for _, r := range s.References {
 		page.References = append(page.References, referenceOf(r))
 	}
 	for _, t := range s.Tests {
-		page.Tests = append(page.Tests, t.Name+" → "+string(t.Expect))
+		page.Tests = append(page.Tests, format.Clean(t.Name)+" → "+string(t.Expect))
 	}
 	return page
 }
 
 func askedOf(e rules.EvidenceRule) Asked {
-	a := Asked{Title: e.Title, Role: string(e.Role), Unit: e.Unit, Expr: e.Expr, Wait: e.Wait}
+	a := Asked{Title: format.Clean(e.Title), Role: string(e.Role), Expr: format.Clean(e.Expr), Wait: cleaned(e.Wait)}
 	switch {
 	case e.Threshold.Number != nil:
 		a.Threshold = string(e.Op) + " " + format.Value(*e.Threshold.Number, e.Unit)
 	case e.Threshold.Expr != "":
-		a.Threshold = string(e.Op) + " " + e.Threshold.Expr
+		a.Threshold = string(e.Op) + " " + format.Clean(e.Threshold.Expr)
 	}
 	return a
 }
@@ -170,4 +165,21 @@ func spanText(d time.Duration) string {
 		return "at once"
 	}
 	return format.Span(d)
+}
+
+func signatureLinks(ids []string, w Window) []Choice {
+	var out []Choice
+	for _, id := range ids {
+		out = append(out, Choice{Text: format.Clean(id), Href: w.Link("signatures", id)})
+	}
+	return out
+}
+
+// cleaned is every text with hidden characters made visible.
+func cleaned(all []string) []string {
+	out := make([]string, len(all))
+	for i, t := range all {
+		out[i] = format.Clean(t)
+	}
+	return out
 }

@@ -1,0 +1,405 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"stallmark/web"
+	"stallmark/web/gallery"
+)
+
+// site is a handler that shows a scene.
+type site struct {
+	http.Handler
+	*gallery.Backend
+	log *bytes.Buffer
+}
+
+func show(t *testing.T, s gallery.Scene) site {
+	t.Helper()
+	b := gallery.New(s)
+	log := &bytes.Buffer{}
+	h, err := web.New(web.Config{
+		Backend: b, Host: "broker-07", Version: "v0", Now: b.Now, AllowedHosts: []string{"broker-07.example"},
+		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site{h, b, log}
+}
+
+func scene(t *testing.T, name string) gallery.Scene {
+	t.Helper()
+	s, ok := gallery.Find(name)
+	if !ok {
+		t.Fatalf("no scene %q", name)
+	}
+	return s
+}
+
+// get asks for a path as a browser on this machine does.
+func (s site) get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Host = "127.0.0.1:8411"
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// page parses a page and checks what all pages must keep to.
+func (s site) page(t *testing.T, path string) *html.Node {
+	t.Helper()
+	w := s.get(t, path)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: status %d: %s", path, w.Code, w.Body)
+	}
+	doc, err := html.Parse(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPolicy(t, path, doc)
+	if s.log.Len() > 0 {
+		t.Errorf("%s: logged: %s", path, s.log)
+		s.log.Reset()
+	}
+	return doc
+}
+
+// checkPolicy holds a document to the content security policy and to unique
+// ids, which scripts and labels rely on.
+func checkPolicy(t *testing.T, path string, doc *html.Node) {
+	t.Helper()
+	seen := map[string]bool{}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch {
+		case n.Data == "script" && attr(n, "src") == "":
+			t.Errorf("%s: an inline script", path)
+		case n.Data == "style", n.Data == "iframe", n.Data == "object", n.Data == "form":
+			t.Errorf("%s: a %s element", path, n.Data)
+		case n.Data == "img":
+			t.Errorf("%s: an image, %v", path, n.Attr)
+		}
+		for _, a := range n.Attr {
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+				t.Errorf("%s: attribute %s on %s", path, a.Key, n.Data)
+			}
+			if (a.Key == "href" || a.Key == "src") && strings.HasPrefix(strings.TrimSpace(strings.ToLower(a.Val)), "javascript:") {
+				t.Errorf("%s: %s=%q", path, a.Key, a.Val)
+			}
+			if a.Key == "id" && a.Val != "" {
+				if seen[a.Val] {
+					t.Errorf("%s: id %q twice", path, a.Val)
+				}
+				seen[a.Val] = true
+			}
+		}
+	}
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasClass(n *html.Node, class string) bool {
+	for _, c := range strings.Fields(attr(n, "class")) {
+		if c == class {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the elements with a class.
+func find(doc *html.Node, class string) []*html.Node {
+	var out []*html.Node
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && hasClass(n, class) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// text is what a reader sees in the elements with a class, without icons.
+func text(nodes ...*html.Node) string {
+	var b strings.Builder
+	for _, top := range nodes {
+		for n := range top.Descendants() {
+			if n.Type == html.TextNode {
+				b.WriteString(n.Data + " ")
+			}
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		scene, kind string
+		says        []string
+		never       []string
+	}{
+		{"stalling", "stalling", []string{
+			"Stalling Writers are paused at the dirty-page limit since 03:12:41 · 2 min 08 s confirmed",
+			"cause dirty-throttling", "mechanism Appends wait inside the kernel", "symptom The broker refuses sends: busy 853 against 1",
+			"Witness: SendMessageThread_1 in balance_dirty_pages", "Do now: Fit both dirty limits to this disk",
+			"sysctl -w vm.dirty_bytes=2147483648", "Now: background 2.75 GiB, limit 5.5 GiB", "sysctl -w vm.dirty_ratio=50 vm.dirty_background_ratio=50",
+			"/etc/sysctl.d/90-stallmark.conf", "Takes effect at once", "falls to 0 within 10 s", "2 other remedies",
+			"Ruled out direct-reclaim 0 pages/s scanned", "fsync-stall unknown : thread stacks may not be read",
+		}, []string{"No known stall", "undefined"}},
+		{"likely", "stalling", []string{"likely", "2 of 2 measured confirmations hold, no direct witness seen"}, []string{"confirmed"}},
+		{"possible", "stalling", []string{"possible", "the condition alone: no confirmation could be measured"}, []string{"Do now", "likely"}},
+		{"resolved", "stalled", []string{"Was stalling", "03:04:51 – 03:07:41 · 2 min 50 s"}, []string{"since"}},
+		{"warning", "warning", []string{"Firing The same pages are written again and again"}, []string{"Stalling"}},
+		{"calm", "calm", []string{"Calm No known stall 10 signatures were checked, none fired.", "dirty-throttling dirty pages reached 52 %"}, []string{"unknown"}},
+		{"calm-unknown", "calm", []string{"1 could not be judged", "fsync-stall unknown"}, nil},
+		{"unknown", "unsure", []string{"Not sure Nothing found, but 5 possible causes could not be checked", "booted with psi=0"}, []string{"Calm"}},
+		{"no-data", "blind", []string{"No data Nothing was recorded in this window"}, []string{"Calm", "No known stall"}},
+		{"denied", "calm", nil, nil},
+		{"store-down", "calm", nil, nil},
+		{"two-incidents", "stalling", []string{"Writers are paused"}, nil},
+	} {
+		t.Run(c.scene, func(t *testing.T) {
+			doc := show(t, scene(t, c.scene)).page(t, "/")
+			banner := find(doc, "verdict")
+			if len(banner) != 1 || !hasClass(banner[0], c.kind) {
+				t.Fatalf("want one verdict of kind %s, got %v", c.kind, banner)
+			}
+			got := text(banner...)
+			for _, want := range c.says {
+				if !strings.Contains(got, want) {
+					t.Errorf("does not say %q:\n%s", want, got)
+				}
+			}
+			for _, bad := range c.never {
+				if strings.Contains(got, bad) {
+					t.Errorf("says %q:\n%s", bad, got)
+				}
+			}
+		})
+	}
+}
+
+func TestOverviewShowsWhatElseFired(t *testing.T) {
+	doc := show(t, scene(t, "two-incidents")).page(t, "/")
+	if got := text(find(doc, "briefs")...); !strings.Contains(got, "Ended Threads that allocate must reclaim") {
+		t.Errorf("the other incident is missing: %q", got)
+	}
+}
+
+func TestLanes(t *testing.T) {
+	doc := show(t, scene(t, "stalling")).page(t, "/")
+	var order []string
+	for _, lane := range find(doc, "lane") {
+		if names := find(lane, "name"); len(names) == 1 {
+			order = append(order, text(names...)+" "+attr(lane, "class"))
+		}
+	}
+	want := []string{"dirty-throttling lane firing", "rocketmq-append-stall lane firing", "rocketmq-broker-busy lane firing", "fsync-stall lane unknown", "direct-reclaim lane quiet"}
+	if len(order) != 13 || strings.Join(order[:5], "|") != strings.Join(want, "|") {
+		t.Errorf("lanes are %q", order)
+	}
+	lane := find(doc, "lane")[0]
+	if bars, ticks := find(lane, "bar"), find(lane, "tick"); len(bars) != 1 || len(ticks) < 10 {
+		t.Errorf("the firing lane has %d bars and %d ticks of blocked threads", len(bars), len(ticks))
+	}
+	if got := text(find(doc, "axis")...); !strings.Contains(got, "vm.dirty_ratio 20 → 50 (+1)") {
+		t.Errorf("the changed setting is not marked: %q", got)
+	}
+}
+
+func TestCoverageNamesReasonAndMend(t *testing.T) {
+	for _, path := range []string{"/", "/status"} {
+		doc := show(t, scene(t, "denied")).page(t, path)
+		got := text(doc)
+		for _, want := range []string{"denied", "stacks of other users", "CAP_SYS_PTRACE", "no answer since 03:11:02.120", "boot with psi=1"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s does not say %q", path, want)
+			}
+		}
+	}
+}
+
+func TestCliffsWhenCalm(t *testing.T) {
+	doc := show(t, scene(t, "calm")).page(t, "/")
+	got := text(find(doc, "cliffs")...)
+	for _, want := range []string{"Dirty pages, of the point where writers are paused", "of 2.2 GiB", "Space on /data/rocketmq 55 %"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("cliffs do not say %q: %s", want, got)
+		}
+	}
+	if n := len(find(show(t, scene(t, "stalling")).page(t, "/"), "cliffs")); n != 0 {
+		t.Error("cliffs stand between the verdict and the evidence of a stall")
+	}
+}
+
+// TestChartsHaveData proves the page's own PromQL on the gallery's series.
+func TestChartsHaveData(t *testing.T) {
+	for _, path := range []string{"/", "/disks", "/status", "/findings/f-dirty"} {
+		doc := show(t, scene(t, "stalling")).page(t, path)
+		charts := find(doc, "chart")
+		if len(charts) < 3 {
+			t.Fatalf("%s has %d charts", path, len(charts))
+		}
+		for _, c := range charts {
+			if len(find(c, "line")) == 0 || len(find(c, "empty")) > 0 {
+				t.Errorf("%s: nothing is drawn in %s", path, text(c))
+			}
+		}
+	}
+}
+
+func TestEmptyChartSaysWhy(t *testing.T) {
+	doc := show(t, scene(t, "unknown")).page(t, "/")
+	if got := text(find(doc, "empty")...); !strings.Contains(got, "absent: the kernel was booted with psi=0") {
+		t.Errorf("empty charts say %q", got)
+	}
+}
+
+func TestDisksFoldAndCollapse(t *testing.T) {
+	doc := show(t, scene(t, "many-disks")).page(t, "/disks")
+	tables := find(doc, "disks")
+	if len(tables) != 2 {
+		t.Fatalf("want the active disks and the folded devices, got %d tables", len(tables))
+	}
+	first := text(tables[0])
+	if !strings.Contains(first, "nvme1n1") || !strings.Contains(first, "store of rocketmq-broker") || strings.Contains(first, "sda") || strings.Contains(first, "dm-0") {
+		t.Errorf("the active disks are %s", first)
+	}
+	if folded := text(tables[1]); !strings.Contains(folded, "dm-0") || !strings.Contains(folded, "on nvme0n1") {
+		t.Errorf("the folded devices are %s", folded)
+	}
+	if all := text(doc); !strings.Contains(all, "1195 idle devices") {
+		t.Error("the idle devices are not counted")
+	}
+	if n := show(t, scene(t, "many-disks")).get(t, "/disks").Body.Len(); n > 200_000 {
+		t.Errorf("the page of 1,200 disks is %d bytes", n)
+	}
+}
+
+func TestSignaturePages(t *testing.T) {
+	s := show(t, scene(t, "stalling"))
+	list := text(s.page(t, "/signatures"))
+	for _, want := range []string{"firing dirty-throttling", "quiet direct-reclaim", "unknown fsync-stall"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the catalogue does not say %q", want)
+		}
+	}
+	one := text(s.page(t, "/signatures/dirty-throttling"))
+	for _, want := range []string{"allowance for unwritten", "Threads asleep in balance_dirty_pages witness > 0", "avg_over_time", "direct-reclaim", "rocketmq-broker-busy", "mm/page-writeback.c", "a level held at the ceiling → firing", "Turn on transientStorePoolEnable", "Firing Writers are paused"} {
+		if !strings.Contains(one, want) {
+			t.Errorf("the signature's page does not say %q", want)
+		}
+	}
+}
+
+// TestEveryLinkLeadsSomewhere walks all links inside the page.
+func TestEveryLinkLeadsSomewhere(t *testing.T) {
+	for _, name := range []string{"stalling", "hostile", "resolved"} {
+		s := show(t, scene(t, name))
+		seen, queue := map[string]bool{"/": true}, []string{"/"}
+		for len(queue) > 0 && len(seen) < 400 {
+			path := queue[0]
+			queue = queue[1:]
+			w := s.get(t, path)
+			hostilePath := strings.Contains(path, "script") // no signature has such an id
+			if w.Code != http.StatusOK && (!hostilePath || w.Code != http.StatusNotFound) {
+				t.Errorf("%s: %s: status %d", name, path, w.Code)
+			}
+			if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+				continue
+			}
+			doc, err := html.Parse(w.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range doc.Descendants() {
+				href, _, _ := strings.Cut(attr(n, "href"), "#")
+				if strings.HasPrefix(href, "/") && !seen[href] && !timed(href) {
+					seen[href] = true
+					queue = append(queue, href)
+				}
+			}
+		}
+		if len(seen) < 15 {
+			t.Errorf("%s: only %d links found", name, len(seen))
+		}
+	}
+}
+
+// timed are links that lead on and on through time.
+func timed(href string) bool { return strings.Contains(href, "from=") }
+
+func TestJSONTwins(t *testing.T) {
+	s := show(t, scene(t, "stalling"))
+	for path, want := range map[string]string{
+		"/api/v1/report":                      `"ruled_out"`,
+		"/api/v1/findings":                    `"signature": "dirty-throttling"`,
+		"/api/v1/findings/f-dirty":            `"confidence": "confirmed"`,
+		"/api/v1/disks":                       `"device": "nvme1n1"`,
+		"/api/v1/signatures":                  `"state": "unknown"`,
+		"/api/v1/signatures/dirty-throttling": `"for_seconds": 2`,
+		"/api/v1/status":                      `"rules_version"`,
+	} {
+		w := s.get(t, path)
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || !json.Valid(w.Body.Bytes()) {
+			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+		}
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s does not have %s:\n%.600s", path, want, w.Body)
+		}
+	}
+	// Every page names its twin, and the twin answers.
+	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/status"} {
+		doc := s.page(t, path+"?range=1h")
+		twin := ""
+		for n := range doc.Descendants() {
+			if n.Data == "link" && attr(n, "rel") == "alternate" {
+				twin = attr(n, "href")
+			}
+		}
+		if w := s.get(t, twin); w.Code != http.StatusOK || !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s: its twin %q gives %d", path, twin, w.Code)
+		}
+	}
+}
+
+func TestHostileTextStaysText(t *testing.T) {
+	s := show(t, scene(t, "hostile"))
+	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/status", "/?tz=local"} {
+		doc := s.page(t, path)
+		for n := range doc.Descendants() {
+			if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\x00\x1b\u202e\u202c") {
+				t.Errorf("%s: an invisible character is not made visible: %q", path, n.Data)
+			}
+			for _, a := range n.Attr {
+				if strings.ContainsAny(a.Val, "\x00\x1b\u202e\u202c") {
+					t.Errorf("%s: an invisible character in %s: %q", path, a.Key, a.Val)
+				}
+			}
+		}
+		if !strings.Contains(text(doc), "<script>alert(1)</script>") && path != "/findings" {
+			t.Errorf("%s does not show the hostile text, so this test shows nothing", path)
+		}
+	}
+}
