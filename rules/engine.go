@@ -58,7 +58,7 @@ func (e *Engine) Pack() *Pack { return e.pack }
 
 // Step judges one beat (at most one a second, so that it may be called at every
 // sampling beat) and returns the findings that are new or have changed:
-// begun to fire, evidence refreshed (about once a second), resolved. Pending
+// begun to fire, evidence refreshed, resolved. Pending
 // subjects are no findings yet; see [Engine.Pending]. A signature that cannot
 // be evaluated keeps its state and is part of the error; the others go on.
 func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error) {
