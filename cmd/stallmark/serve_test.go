@@ -63,7 +63,6 @@ type serving struct {
 	url  string
 	stop context.CancelFunc
 	done chan int
-	log  *strings.Builder
 }
 
 // serve starts the service on a free port and waits for its greeting.
@@ -71,7 +70,7 @@ func serve(t *testing.T, args ...string) *serving {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
-	s := &serving{t: t, stop: cancel, done: make(chan int, 1), log: &strings.Builder{}}
+	s := &serving{t: t, stop: cancel, done: make(chan int, 1)}
 	p := &program{version: "v0-test", stdout: w, stderr: io.Discard, now: time.Now, screen: screen{width: 100}}
 	go func() {
 		s.done <- p.run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--interval", "100ms"}, args...))
@@ -110,6 +109,18 @@ func (s *serving) get(path string) string {
 	return string(body)
 }
 
+// covered is how many sources a report has something to say of.
+func (s *serving) covered(path string) int {
+	s.t.Helper()
+	var report struct {
+		Coverage []struct{ Source, State string }
+	}
+	if err := json.Unmarshal([]byte(s.get(path)), &report); err != nil {
+		s.t.Fatal(err)
+	}
+	return len(report.Coverage)
+}
+
 func (s *serving) quit() {
 	s.t.Helper()
 	s.stop()
@@ -123,20 +134,16 @@ func TestServe(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	args := []string{"--procfs", filepath.Join(host, "proc"), "--sysfs", filepath.Join(host, "sys"), "--rootfs", host, "--data", data}
 
+	began := time.Now().UTC()
 	s := serve(t, args...)
 	if page := s.get("/"); !strings.Contains(page, "<html") {
 		t.Errorf("the page:\n%s", page)
 	}
-	var report struct {
-		Coverage []struct{ Source, State string }
-	}
-	for len(report.Coverage) == 0 { // until the first beat
-		if err := json.Unmarshal([]byte(s.get("/api/v1/report")), &report); err != nil {
-			t.Fatal(err)
-		}
+	for s.covered("/api/v1/report") == 0 { // until the first beat
 	}
 	s.get("/api/v1/status")
 	s.quit()
+	ended := time.Now().UTC()
 
 	info, err := os.Stat(data)
 	if err != nil || info.Mode().Perm() != 0o700 {
@@ -153,6 +160,9 @@ func TestServe(t *testing.T) {
 	}
 
 	again := serve(t, args...)
-	again.get("/")
+	past := "/api/v1/report?from=" + began.Add(-10*time.Second).Format(time.RFC3339Nano) + "&to=" + ended.Format(time.RFC3339Nano)
+	if again.covered(past) == 0 {
+		t.Error("what the first run knew is lost after a restart")
+	}
 	again.quit()
 }
