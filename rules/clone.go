@@ -8,7 +8,7 @@ import (
 
 // cloneExpr copies a parsed expression. The engine hangs the series it selects
 // onto the nodes, and rewrites some of them, so each query needs a tree of its
-// own; a copy costs a tenth of parsing (BenchmarkParse). Literals are shared:
+// own; a copy costs a sixth of parsing (BenchmarkParse). Literals are shared:
 // nobody writes to them. It reports false for a node that it does not know.
 func cloneExpr(expr parser.Expr) (parser.Expr, bool) {
 	switch n := expr.(type) {

@@ -20,7 +20,7 @@ import (
 const maxSubjects = 100
 
 // judgeEvery is how often signatures are judged at most. Sampling faster gives
-// finer evidence, not more verdicts: forty signatures cost about 20 ms a time
+// finer evidence, not more verdicts: forty signatures cost about 30 ms a time
 // (BenchmarkStep), which must not be spent ten times a second.
 const judgeEvery = time.Second
 
