@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stallmark/cmd/stalldrill/work"
+)
+
+// lateness is what the ticker prints.
+type lateness struct {
+	Interval string    `json:"interval"`
+	Began    time.Time `json:"began"`
+	Beats    uint64    `json:"beats"`
+	Late     work.Felt `json:"late"`
+}
+
+// runTicker wakes up at a fixed beat and does nothing: how late it is, is the
+// machine's doing alone.
+func runTicker(ctx context.Context, p *program, o *options, args []string) (int, error) {
+	switch {
+	case len(args) > 0:
+		return exitUsage, errors.New("ticker takes no arguments")
+	case o.interval <= 0 || o.duration < o.interval:
+		return exitUsage, fmt.Errorf("--interval %v in --for %v: want at least one beat", o.interval, o.duration)
+	}
+	debug.SetGCPercent(-1)
+	_ = unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE | unix.MCL_ONFAULT)
+	var late work.Histogram
+	start := time.Now()
+	work.Beat(ctx, start, o.interval, func(intended time.Time) bool {
+		late.Add(time.Since(intended))
+		return time.Since(start) < o.duration
+	})
+	res := lateness{o.interval.String(), start.UTC(), late.Count(), late.Felt()}
+	if o.json {
+		return exitOK, json.NewEncoder(p.stdout).Encode(res)
+	}
+	fmt.Fprintf(p.stdout, "ticker every %s: %d beats, late p50 %s, p99 %s, max %s\n",
+		res.Interval, res.Beats, res.Late.Text(res.Late.P50), res.Late.Text(res.Late.P99), res.Late.Text(res.Late.Max))
+	return exitOK, nil
+}
