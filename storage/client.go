@@ -21,6 +21,7 @@ const (
 	longPause   = 10 * time.Second       // at most, doubled after each failure
 	silenceWait = time.Minute            // before a child that does not answer is killed
 	window      = 64                     // beats and notes on their way
+	closeGrace  = 2 * time.Second        // for the child to exit when there is no time left
 )
 
 // client keeps a child running and streams the head and the outbox to it. What
@@ -239,16 +240,23 @@ func (c *client) waiting(l *link) bool {
 func (c *client) close(ctx context.Context) error {
 	err := c.drain(ctx)
 	c.stop()
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		return errors.Join(err, ctx.Err())
-	}
 	c.mu.Lock()
 	p := c.proc
 	c.mu.Unlock()
 	if p != nil {
 		p.conn.Close() // the child sees the end, finishes and exits
+	}
+	if ctx.Err() != nil {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+		defer cancel()
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done(): // an earlier child hangs in the kernel
+		return errors.Join(err, ctx.Err())
+	}
+	if p != nil {
 		c.waitExit(ctx, p)
 	}
 	return err

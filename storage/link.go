@@ -76,7 +76,7 @@ func (l *link) greet(h hello) error {
 		return err
 	}
 	if err := l.out.send(msgHello, 0, body); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errChild, err)
 	}
 	late := time.AfterFunc(greetWait, func() { l.out.conn.Close() })
 	defer late.Stop()

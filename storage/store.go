@@ -76,8 +76,9 @@ type Store struct {
 	lost     atomic.Uint64 // beats that were not taken, or dropped before they were safe
 	opened   time.Time
 
-	client *client // nil without a file
-	outbox outbox
+	client  *client // nil without a file
+	outbox  outbox
+	maxHead int64 // bytes, with a file
 
 	mu       sync.Mutex
 	since    known
@@ -87,7 +88,7 @@ type Store struct {
 // NewMemory makes a store without a file. It keeps everything it is given.
 func NewMemory(o Options) *Store {
 	o = o.withDefaults()
-	return &Store{opts: o, head: newHead(o.Interval), opened: o.Now()}
+	return &Store{opts: o, head: newHead(o.Interval), opened: o.Now(), maxHead: headAtMost}
 }
 
 // Open starts the child process and makes a store over the file that it opens.

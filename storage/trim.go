@@ -7,7 +7,7 @@ import (
 
 const (
 	keepMillis = 180_000  // the head keeps at least this much
-	maxHead    = 96 << 20 // bytes of the head, whatever has been confirmed
+	headAtMost = 96 << 20 // bytes of the head, whatever has been confirmed
 )
 
 // trim drops what is older than the head needs to keep and safe with the child,
@@ -21,7 +21,7 @@ func (s *Store) trim() {
 		if confirmed && sp.start+spanMillis <= newest-keepMillis {
 			return true
 		}
-		if s.head.bytes <= maxHead || sp == s.head.spans[len(s.head.spans)-1] {
+		if s.head.bytes <= s.maxHead || sp == s.head.spans[len(s.head.spans)-1] {
 			return false
 		}
 		if !confirmed {
