@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// commandLineOnly explains the mark in lists of options.
+const commandLineOnly = "\n(*) on the command line only, not in the configuration file\n"
+
 // helpText is the help of a command, or of the whole program for one without a
 // name.
 func helpText(c command, o *options) string {
@@ -20,6 +23,7 @@ func helpText(c command, o *options) string {
 		}
 		fmt.Fprint(&b, "\nstallmark COMMAND --help says more about one of them.\n")
 		writeOptions(&b, "Options of every command", table)
+		fmt.Fprint(&b, commandLineOnly)
 		return b.String()
 	}
 	usage := strings.TrimSpace("stallmark " + c.name + " [options] " + c.args)
@@ -31,6 +35,7 @@ func helpText(c command, o *options) string {
 		writeOptions(&b, "Options", c.options(o))
 	}
 	writeOptions(&b, "Options of every command", table)
+	fmt.Fprint(&b, commandLineOnly)
 	return b.String()
 }
 
@@ -51,6 +56,6 @@ func writeOptions(b *strings.Builder, title string, table []option) {
 		if def := opt.value.String(); def != "" && def != "false" && def != "0s" {
 			right += " [" + def + "]"
 		}
-		fmt.Fprintf(b, "  %-22s %s\n", left, right)
+		fmt.Fprintf(b, "  %-25s %s\n", left, right)
 	}
 }

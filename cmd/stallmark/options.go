@@ -73,7 +73,7 @@ func defaultData() string {
 // global are the options of every command.
 func (o *options) global() []option {
 	return []option{
-		{"config", "FILE", "YAML file with any of the options that are not marked (*), under the same names", text(&o.config), true},
+		{"config", "FILE", "YAML file with the same options under the same names", text(&o.config), true},
 		{"procfs", "DIR", "where /proc of the host is", text(&o.paths.Procfs), false},
 		{"sysfs", "DIR", "where /sys of the host is", text(&o.paths.Sysfs), false},
 		{"rootfs", "DIR", "where / of the host is", text(&o.paths.Rootfs), false},
@@ -137,7 +137,19 @@ func (v *period) Set(s string) error {
 	return nil
 }
 
-func (v *period) String() string { return time.Duration(*v).String() }
+// String writes it as somebody would say it: 30d, 48h, 15m, 1.5s.
+func (v *period) String() string {
+	d := time.Duration(*v)
+	switch {
+	case d > 48*time.Hour && d%(24*time.Hour) == 0:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	case d >= time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d >= time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return d.String()
+}
 
 // Set implements flag.Value.
 func (v *list) Set(s string) error { *v = append(*v, s); return nil }
@@ -181,8 +193,12 @@ func (v *size) Set(s string) error {
 }
 
 func (v *size) String() string {
-	if n := int64(*v); n%(1<<20) == 0 {
+	n := int64(*v)
+	switch {
+	case n >= 1<<30 && n%(1<<30) == 0:
+		return strconv.FormatInt(n>>30, 10) + "GiB"
+	case n >= 1<<20 && n%(1<<20) == 0:
 		return strconv.FormatInt(n>>20, 10) + "MiB"
 	}
-	return strconv.FormatInt(int64(*v), 10)
+	return strconv.FormatInt(n, 10)
 }

@@ -154,3 +154,26 @@ func FuzzConfig(f *testing.F) {
 		_ = newOptions().apply(data)
 	})
 }
+
+func TestDefaultsReadAsTheyAreWritten(t *testing.T) {
+	for _, text := range []string{"30d", "48h", "15m0s", "1s", "1.5s", "36h"} {
+		var p period
+		if err := p.Set(text); err != nil {
+			t.Fatal(err)
+		}
+		var again period
+		if err := again.Set(p.String()); err != nil || again != p {
+			t.Errorf("%s reads %s, which is %v, %v", text, p.String(), again, err)
+		}
+	}
+	for _, text := range []string{"2GiB", "1500MiB", "1000", "3KiB"} {
+		var n size
+		if err := n.Set(text); err != nil {
+			t.Fatal(err)
+		}
+		var again size
+		if err := again.Set(n.String()); err != nil || again != n {
+			t.Errorf("%s reads %s", text, n.String())
+		}
+	}
+}
