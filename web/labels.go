@@ -11,7 +11,10 @@ func sameLabels(a, b labels.Labels) bool {
 	return labels.Equal(a.DropReserved(isName), b.DropReserved(isName))
 }
 
-func isName(n string) bool { return n == labels.MetricName }
+// nameLabel holds a metric's name, by Prometheus' convention.
+const nameLabel = "__name__"
+
+func isName(n string) bool { return n == nameLabel }
 
 // subjectOf names what a series is about.
 func subjectOf(l labels.Labels) string {

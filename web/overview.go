@@ -124,7 +124,7 @@ func cliffList() []cliff {
 	return []cliff{
 		{"Dirty pages, of the point where writers are paused", dirtyBytes, freerunBytes, "bytes", "dirty-throttling"},
 		{"Free memory, down to where allocating threads reclaim", minBytes, freeBytes, "bytes", "direct-reclaim"},
-		{"CPU time", cpuBusy, `vector(100)`, "percent", "cpu-saturation"},
+		{"CPU time of the last minute", strings.ReplaceAll(cpuBusy, "[3s]", "[1m]"), `vector(100)`, "percent", "cpu-saturation"},
 		{"Open files of %s", `stallmark_process_open_fds`, `stallmark_process_max_fds`, "count", "fd-exhausted"},
 		{"Mappings of %s", `stallmark_process_mappings`, `stallmark_process_max_mappings`, "count", "map-count-exhausted"},
 		{"Space on %s", `node_filesystem_size_bytes - node_filesystem_avail_bytes`, `node_filesystem_size_bytes`, "bytes", "disk-full"},

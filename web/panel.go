@@ -181,7 +181,7 @@ func lineName(l line, metric labels.Labels, n int) string {
 	}
 	var parts []string
 	metric.Range(func(x labels.Label) {
-		if x.Name != labels.MetricName {
+		if x.Name != nameLabel {
 			parts = append(parts, x.Value)
 		}
 	})

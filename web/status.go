@@ -36,9 +36,9 @@ func (s *server) status(r *http.Request, w view.Window) (templ.Component, error)
 	if err != nil {
 		return nil, err
 	}
-	for i, src := range coverage {
+	for i, src := range page.Sources {
 		for _, sample := range took {
-			if sample.Metric.Get("source") == src.Source {
+			if format.Clean(sample.Metric.Get("source")) == src.Name {
 				page.Sources[i].Took = format.Value(sample.F, "seconds")
 			}
 		}

@@ -41,11 +41,12 @@ func TestShots(t *testing.T) {
 	}
 	only := os.Getenv("STALLMARK_SHOTS_ONLY")
 	c := browser(t)
-	for _, s := range gallery.Scenes() {
+	for _, scene := range gallery.Names() {
+		s, _ := gallery.Find(scene)
 		_, url := serve(t, s)
-		for _, path := range paths(s.Name) {
+		for _, path := range paths(scene) {
 			for _, v := range views() {
-				name := s.Name + strings.ReplaceAll(path, "/", "_") + "-" + v.name
+				name := scene + strings.ReplaceAll(path, "/", "_") + "-" + v.name
 				if only != "" && !strings.Contains(name, only) {
 					continue
 				}

@@ -225,7 +225,7 @@ func TestLanes(t *testing.T) {
 func FuzzLay(f *testing.F) {
 	f.Add(int64(0), int64(60), int64(1000), 1.0, 2.0, math.NaN(), 5.0, "bytes")
 	f.Add(int64(60), int64(0), int64(0), -1e300, math.Inf(1), 1e300, math.Inf(-1), "count")
-	f.Add(int64(-5), int64(1<<40), int64(-7), 0.0, -0.0, 1e-320, 0.0, "no such unit")
+	f.Add(int64(-5), int64(1<<40), int64(-7), 0.0, 1e-320, -1e-320, 0.0, "no such unit")
 	f.Fuzz(func(t *testing.T, from, to, step int64, a, b, c, limit float64, unit string) {
 		from, to = from%(1<<33), to%(1<<33)
 		ch := Chart{

@@ -16,7 +16,6 @@ import (
 
 // Scene is everything that a page can ask about one canned host.
 type Scene struct {
-	Name     string
 	About    string
 	Now      time.Time
 	Data     *Data

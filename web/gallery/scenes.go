@@ -2,6 +2,8 @@ package gallery
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,27 +16,31 @@ func end() time.Time { return time.Date(2026, 3, 1, 3, 14, 49, 0, time.UTC) }
 
 const span = 16 * time.Minute
 
-// Scenes are all states of the page.
-func Scenes() []Scene {
-	return []Scene{
-		Stalling(), likely(), possible(), resolved(), warning(), Calm(), calmUnknown(), unknownOnly(), noData(), denied(),
-		storeDown(), storeFails(), hostile(), manyDisks(), twoIncidents(),
+// makers are all states of the page, each made when it is asked for.
+func makers() map[string]func() Scene {
+	return map[string]func() Scene{
+		"stalling": Stalling, "likely": likely, "possible": possible, "resolved": resolved, "warning": warning,
+		"calm": Calm, "calm-unknown": calmUnknown, "unknown": unknownOnly, "no-data": noData, "denied": denied,
+		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
+		"two-incidents": twoIncidents,
 	}
 }
 
-// Find is a scene by its name.
+// Names are the names of all scenes, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(makers())) }
+
+// Find makes the scene of a name.
 func Find(name string) (Scene, bool) {
-	for _, s := range Scenes() {
-		if s.Name == name {
-			return s, true
-		}
+	f, ok := makers()[name]
+	if !ok {
+		return Scene{}, false
 	}
-	return Scene{}, false
+	return f(), true
 }
 
-func base(name, about string, d *Data) Scene {
+func base(about string, d *Data) Scene {
 	return Scene{
-		Name: name, About: about, Now: end(), Data: d, Catalog: catalogue(), Facts: facts(),
+		About: about, Now: end(), Data: d, Catalog: catalogue(), Facts: facts(),
 		Report: model.Report{RuledOut: ruledOut(), Coverage: coverage()},
 		Self: web.Health{
 			Started: end().Add(-9 * 24 * time.Hour), Interval: time.Second, RulesVersion: "builtin 5f2c91a0",
@@ -47,7 +53,7 @@ func base(name, about string, d *Data) Scene {
 // raised the limits five minutes ago, and the dirty set has met them.
 func Stalling() Scene {
 	began := -128.0
-	s := base("stalling", "confirmed, with the whole chain", host(end(), span, load{
+	s := base("confirmed, with the whole chain", host(end(), span, load{
 		psi: true,
 		dirty: func(s float64) float64 {
 			level := 310*mib + 90*mib*noise(s/9, 31) + ramp(s, -330, began)*3960*mib
@@ -82,14 +88,14 @@ func Stalling() Scene {
 func none(float64) float64 { return 0 }
 
 func likely() Scene {
-	s := reclaiming("likely", "likely: no witness, stacks may not be read")
+	s := reclaiming("likely: no witness, stacks may not be read")
 	f := reclaimFinding(model.Likely)
 	f.Evidence[2].State, f.Evidence[2].Value, f.Evidence[2].Detail = model.EvidenceUnmeasured, nil, "thread stacks may not be read (CAP_SYS_ADMIN)"
 	return only(s, f)
 }
 
 func possible() Scene {
-	s := reclaiming("possible", "possible: no confirmation could be measured")
+	s := reclaiming("possible: no confirmation could be measured")
 	f := reclaimFinding(model.Possible)
 	for i := range f.Evidence {
 		f.Evidence[i].State, f.Evidence[i].Value = model.EvidenceUnmeasured, nil
@@ -98,10 +104,10 @@ func possible() Scene {
 	return only(s, f)
 }
 
-func reclaiming(name, about string) Scene {
+func reclaiming(about string) Scene {
 	calm := calmLoad()
 	calm.direct = func(s float64) float64 { return ramp(s, -40, -34) * 22000 * (1 + 0.4*noise(s, 41)) }
-	return base(name, about, host(end(), span, calm))
+	return base(about, host(end(), span, calm))
 }
 
 func resolved() Scene {
@@ -109,7 +115,7 @@ func resolved() Scene {
 	calm.direct = func(s float64) float64 {
 		return ramp(s, -600, -596) * (1 - ramp(s, -430, -425)) * 18000 * (1 + 0.4*noise(s, 42))
 	}
-	s := base("resolved", "a stall that has ended", host(end(), span, calm))
+	s := base("a stall that has ended", host(end(), span, calm))
 	f := reclaimFinding(model.Confirmed)
 	ended := end().Add(-428 * time.Second)
 	f.Started, f.Ended, f.State = end().Add(-598*time.Second), &ended, model.StateResolved
@@ -118,7 +124,7 @@ func resolved() Scene {
 }
 
 func warning() Scene {
-	s := base("warning", "a warning alone", host(end(), span, calmLoad()))
+	s := base("a warning alone", host(end(), span, calmLoad()))
 	f := simple("f-churn", "writeback-churn", "The same pages are written again and again", model.LayerCause, end().Add(-75*time.Second), "Pages written for each page dirtied", 7.4, "ratio", 3)
 	return only(s, f)
 }
@@ -133,10 +139,10 @@ func calmLoad() load {
 }
 
 // Calm is a host on which nothing is wrong.
-func Calm() Scene { return base("calm", "nothing is wrong", host(end(), span, calmLoad())) }
+func Calm() Scene { return base("nothing is wrong", host(end(), span, calmLoad())) }
 
 func calmUnknown() Scene {
-	s := base("calm-unknown", "nothing is wrong, a minor signature is unknown", host(end(), span, calmLoad()))
+	s := base("nothing is wrong, a minor signature is unknown", host(end(), span, calmLoad()))
 	s.Report.Unknown = []model.Unknown{journalUnknown()}
 	return s
 }
@@ -144,7 +150,7 @@ func calmUnknown() Scene {
 func unknownOnly() Scene {
 	l := calmLoad()
 	l.psi = false
-	s := base("unknown", "causes could not be checked", host(end(), span, l))
+	s := base("causes could not be checked", host(end(), span, l))
 	s.Report.RuledOut = s.Report.RuledOut[:3]
 	s.Report.Coverage[4] = model.Coverage{
 		Source: "pressure", State: model.SourceAbsent, Detail: "the kernel was booted with psi=0", Mend: "boot with psi=1",
@@ -160,13 +166,13 @@ func unknownOnly() Scene {
 }
 
 func noData() Scene {
-	s := base("no-data", "just started: no sample yet", NewData(end(), span, time.Second))
+	s := base("just started: no sample yet", NewData(end(), span, time.Second))
 	s.Report = model.Report{}
 	return s
 }
 
 func denied() Scene {
-	s := base("denied", "unprivileged: sources denied, absent, failed", host(end(), span, calmLoad()))
+	s := base("unprivileged: sources denied, absent, failed", host(end(), span, calmLoad()))
 	s.Report.Coverage = []model.Coverage{
 		{Source: "vmstat", State: model.SourceOK, Since: end().Add(-time.Hour)},
 		{Source: "pressure", State: model.SourceAbsent, Detail: "the kernel was booted with psi=0", Mend: "boot with psi=1", Since: end().Add(-time.Hour)},
@@ -179,7 +185,7 @@ func denied() Scene {
 }
 
 func storeDown() Scene {
-	s := base("store-down", "the store's process is down, memory still serves", host(end(), span, calmLoad()))
+	s := base("the store's process is down, memory still serves", host(end(), span, calmLoad()))
 	s.Self.Storage.Up, s.Self.Storage.Detail = false, "the writer exited 12 s ago: signal: killed; next start in 4 s"
 	s.Self.Storage.BadBlocks = []string{"block 2026-02-27T10:04:00Z: checksum does not match, skipped"}
 	s.Self.RuleProblems = []string{"rules/local.yaml:7:3: needs: want a list"}
@@ -187,7 +193,7 @@ func storeDown() Scene {
 }
 
 func storeFails() Scene {
-	s := base("store-fails", "nothing can be read: an error page", host(end(), span, calmLoad()))
+	s := base("nothing can be read: an error page", host(end(), span, calmLoad()))
 	s.Fail = errStore
 	return s
 }
@@ -196,12 +202,12 @@ func storeFails() Scene {
 func manyDisks() Scene {
 	l := calmLoad()
 	l.disks = 1195
-	return base("many-disks", "1,200 disks", host(end(), time.Minute, l))
+	return base("1,200 disks", host(end(), time.Minute, l))
 }
 
 func twoIncidents() Scene {
 	s := Stalling()
-	s.Name, s.About = "two-incidents", "a stall, and an earlier one of another cause"
+	s.About = "a stall, and an earlier one of another cause"
 	f := reclaimFinding(model.Likely)
 	ended := end().Add(-9 * time.Minute)
 	f.Started, f.Ended, f.State = ended.Add(-40*time.Second), &ended, model.StateResolved
@@ -215,7 +221,7 @@ const Hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)> ' onmou
 
 func hostile() Scene {
 	s := Stalling()
-	s.Name, s.About = "hostile", "hostile text in every field"
+	s.About = "hostile text in every field"
 	for i := range s.Report.Findings {
 		f := &s.Report.Findings[i]
 		f.Title, f.What = Hostile, Hostile+"\n\n"+Hostile

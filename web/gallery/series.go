@@ -41,7 +41,7 @@ func (d *Data) Gauge(f func(s float64) (v float64, ok bool), name string, pairs 
 			samples = append(samples, sample{d.start.Add(time.Duration(i) * d.interval).UnixMilli(), v})
 		}
 	}
-	lset := labels.FromStrings(append([]string{labels.MetricName, name}, pairs...)...)
+	lset := labels.FromStrings(append([]string{"__name__", name}, pairs...)...)
 	d.series = append(d.series, promstorage.NewListSeries(lset, samples))
 }
 

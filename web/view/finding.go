@@ -143,7 +143,7 @@ func subjectText(s map[string]string) string {
 func proofOf(e model.Evidence) Proof {
 	p := Proof{
 		Title: format.Clean(e.Title), Value: format.Optional(e.Value, e.Unit), Role: e.Role, State: e.State,
-		Expr: format.Clean(e.Expr),
+		Expr: format.Code(e.Expr),
 	}
 	if e.Threshold != nil {
 		p.Threshold = format.Value(*e.Threshold, e.Unit)
@@ -187,7 +187,7 @@ func paragraphs(text string) []string {
 	var all []string
 	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if p = strings.TrimSpace(p); p != "" {
-			all = append(all, format.Clean(strings.Join(strings.Fields(p), " ")))
+			all = append(all, format.Code(strings.Join(strings.Fields(p), " ")))
 		}
 	}
 	return all
@@ -208,7 +208,7 @@ func adviceOf(all []model.Remedy) []Advice {
 func oneAdvice(r model.Remedy) Advice {
 	a := Advice{
 		Kind: string(r.Kind), Title: format.Clean(r.Title),
-		Current: format.Clean(r.Current), Apply: format.Clean(strings.TrimSpace(r.Apply)),
+		Current: format.Clean(r.Current), Apply: format.Code(strings.TrimSpace(r.Apply)),
 	}
 	a.More = parts(
 		Part{"Why", r.Why, false},
@@ -224,7 +224,7 @@ func oneAdvice(r model.Remedy) Advice {
 func parts(all ...Part) []Part {
 	var out []Part
 	for _, p := range all {
-		if p.Text = format.Clean(strings.TrimSpace(p.Text)); p.Text != "" {
+		if p.Text = format.Code(strings.TrimSpace(p.Text)); p.Text != "" {
 			out = append(out, p)
 		}
 	}

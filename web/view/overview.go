@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"stallmark/storage/model"
@@ -45,6 +46,9 @@ type Cliff struct {
 
 // NewSources lists the coverage: what is missing first.
 func NewSources(all []model.Coverage) []Source {
+	order := []model.SourceState{model.SourceFailed, model.SourceDenied, model.SourcePartial, model.SourceAbsent, model.SourceOK}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b model.Coverage) int { return slices.Index(order, a.State) - slices.Index(order, b.State) })
 	glyphs := map[model.SourceState]Glyph{
 		model.SourceOK: GlyphOK, model.SourcePartial: GlyphPartial, model.SourceAbsent: GlyphAbsent,
 		model.SourceDenied: GlyphDenied, model.SourceFailed: GlyphFailed,

@@ -131,14 +131,14 @@ func NewSignature(p Page, s *rules.Signature, states map[string]State) Signature
 	w := p.Window
 	page := Signature{
 		Page: p, Row: RowOf(s, states, w), What: paragraphs(s.What), Needs: cleaned(s.Needs),
-		When: format.Clean(s.When), Extent: format.Clean(s.Extent), For: spanText(s.For), Keep: spanText(s.KeepFiringFor),
+		When: format.Code(strings.TrimSpace(s.When)), Extent: format.Code(strings.TrimSpace(s.Extent)), For: spanText(s.For), Keep: spanText(s.KeepFiringFor),
 		File: format.Clean(s.File), Explains: signatureLinks(s.Explains, w), Friends: signatureLinks(s.Differential, w),
 	}
 	for _, e := range s.Evidence {
 		page.Evidence = append(page.Evidence, askedOf(e))
 	}
 	for _, r := range s.Remedy {
-		page.Remedies = append(page.Remedies, Advice{Kind: string(r.Kind), Title: format.Clean(r.Title), Apply: format.Clean(r.Apply), More: parts(Part{"Why", r.Why, false}, Part{"Risk", r.Risk, false})})
+		page.Remedies = append(page.Remedies, Advice{Kind: string(r.Kind), Title: format.Clean(r.Title), Apply: format.Code(strings.TrimSpace(r.Apply)), More: parts(Part{"Why", r.Why, false}, Part{"Risk", r.Risk, false})})
 	}
 	for _, r := range s.References {
 		page.References = append(page.References, referenceOf(r))
@@ -150,12 +150,12 @@ func NewSignature(p Page, s *rules.Signature, states map[string]State) Signature
 }
 
 func askedOf(e rules.EvidenceRule) Asked {
-	a := Asked{Title: format.Clean(e.Title), Role: string(e.Role), Expr: format.Clean(e.Expr), Wait: cleaned(e.Wait)}
+	a := Asked{Title: format.Clean(e.Title), Role: string(e.Role), Expr: format.Code(strings.TrimSpace(e.Expr)), Wait: cleaned(e.Wait)}
 	switch {
 	case e.Threshold.Number != nil:
 		a.Threshold = string(e.Op) + " " + format.Value(*e.Threshold.Number, e.Unit)
 	case e.Threshold.Expr != "":
-		a.Threshold = string(e.Op) + " " + format.Clean(e.Threshold.Expr)
+		a.Threshold = string(e.Op) + " " + format.Code(strings.TrimSpace(e.Threshold.Expr))
 	}
 	return a
 }
