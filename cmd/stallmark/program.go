@@ -40,7 +40,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{serveCommand(), diagnoseCommand(), recordCommand(), rulesCommand(), versionCommand(), childCommand()}
+	return []command{serveCommand(), diagnoseCommand(), recordCommand(), auditCommand(), rulesCommand(), versionCommand(), childCommand()}
 }
 
 // defaultCommand runs when none is named.
