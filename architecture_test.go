@@ -168,28 +168,78 @@ func TestEveryPackageHasADocComment(t *testing.T) {
 	}
 }
 
+// opens are the packages whose functions take a path of this machine.
+var opens = []string{"os", "unix", "filepath", "syscall", "procfs"}
+
 // TestHostIsInjected keeps the clock, /proc and /sys in the places that inject
 // them: the commands and the live root.
 func TestHostIsInjected(t *testing.T) {
 	inject := func(path string) bool { return strings.HasPrefix(path, "cmd/") || path == "collectors/root.go" }
 	program := func(path string) bool { return !isTest(path) && !inject(path) && !strings.HasSuffix(path, "_templ.go") }
 	for _, src := range sources(t, parser.SkipObjectResolution, program) {
-		ast.Inspect(src.file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.SelectorExpr:
-				if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" && n.Sel.Name == "Now" {
-					t.Errorf("%s uses time.Now: take the clock as a value", src.path)
-				}
-			case *ast.BasicLit:
-				if n.Kind == token.STRING && (strings.HasPrefix(n.Value, `"/proc`) || strings.HasPrefix(n.Value, `"/sys`)) {
-					t.Errorf("%s has the path %s: read through a Root", src.path, n.Value)
-				}
-			case *ast.FuncDecl:
-				if n.Recv == nil && n.Name.Name == "init" {
-					t.Errorf("%s has an init function", src.path)
-				}
-			}
-			return true
-		})
+		for _, fault := range uninjected(src.file) {
+			t.Errorf("%s %s", src.path, fault)
+		}
 	}
+}
+
+func TestHostIsInjectedCatchesViolations(t *testing.T) {
+	planted := []string{
+		`var now = time.Now`,
+		`func f() { os.ReadFile("/proc/vmstat") }`,
+		`func f() { filepath.Join("/sys", "block") }`,
+		`func init() {}`,
+	}
+	for _, code := range planted {
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+code, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(uninjected(f)) != 1 {
+			t.Errorf("%s: not caught", code)
+		}
+	}
+}
+
+// uninjected lists what a file takes from the machine it runs on, and its init
+// functions.
+func uninjected(f *ast.File) []string {
+	var faults []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" && n.Sel.Name == "Now" {
+				faults = append(faults, "uses time.Now: take the clock as a value")
+			}
+		case *ast.CallExpr:
+			if path := hostPath(n); path != "" {
+				faults = append(faults, "opens "+path+": read through a Root")
+			}
+		case *ast.FuncDecl:
+			if n.Recv == nil && n.Name.Name == "init" {
+				faults = append(faults, "has an init function")
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+// hostPath is the literal path below /proc or /sys that a call is given.
+func hostPath(call *ast.CallExpr) string {
+	fun, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	pkg, ok := fun.X.(*ast.Ident)
+	if !ok || !slices.Contains(opens, pkg.Name) {
+		return ""
+	}
+	for _, arg := range call.Args {
+		lit, ok := arg.(*ast.BasicLit)
+		if ok && (strings.HasPrefix(lit.Value, `"/proc`) || strings.HasPrefix(lit.Value, `"/sys`)) {
+			return lit.Value
+		}
+	}
+	return ""
 }
