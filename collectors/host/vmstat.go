@@ -35,6 +35,8 @@ const (
 	rolePgscanDirect
 	rolePgstealDirect
 	rolePgscanKswapd
+	roleDirtyLevel
+	roleRefaultFile
 	roleThreshold
 	roleBackground
 	roleFree
@@ -57,6 +59,8 @@ func newVmstat(c Config) *vmstat {
 			rolePgscanDirect:  model.NewSeries("stallmark_pgscan_direct_total"),
 			rolePgstealDirect: model.NewSeries("stallmark_pgsteal_direct_total"),
 			rolePgscanKswapd:  model.NewSeries("stallmark_pgscan_kswapd_total"),
+			roleDirtyLevel:    model.NewSeries("stallmark_dirty_level_pages"),
+			roleRefaultFile:   model.NewSeries("stallmark_refault_file_total"),
 		},
 		dirty: newDirtyLimits(c.PageSize),
 	}
@@ -69,6 +73,7 @@ func (*vmstat) Name() string { return "vmstat" }
 func (*vmstat) Provides() []string {
 	return []string{
 		"node_vmstat_", "stallmark_allocstall_total", "stallmark_pgscan_", "stallmark_pgsteal_", "stallmark_dirty_",
+		"stallmark_refault_file_total",
 	}
 }
 
@@ -127,13 +132,19 @@ func (v *vmstat) learn(key []byte) (vmKey, bool) {
 // vmRoleOf knows the names of the summed counters: allocstall is one key up to
 // 4.7 and one a zone since, pgscan_* and pgsteal_* the other way round.
 // pgscan_direct_throttle has the prefix and is something else: reclaimers that
-// were throttled for want of reserves.
+// were throttled for want of reserves. What counts against the dirty limits is
+// nr_dirty, nr_writeback and, up to 5.7, nr_unstable (0 since); refaults of file
+// pages are workingset_refault up to 5.8.
 func vmRoleOf(key string) vmRole {
 	switch key {
 	case "nr_dirty_threshold":
 		return roleThreshold
 	case "nr_dirty_background_threshold":
 		return roleBackground
+	case "nr_dirty", "nr_writeback", "nr_unstable":
+		return roleDirtyLevel
+	case "workingset_refault", "workingset_refault_file":
+		return roleRefaultFile
 	case "nr_free_pages":
 		return roleFree
 	case "nr_active_file":
