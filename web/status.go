@@ -44,7 +44,7 @@ func (s *server) status(r *http.Request, w view.Window) (templ.Component, error)
 		}
 	}
 	h := s.cfg.Backend.Health(ctx)
-	page.StoreOK, page.Store, page.Bad = h.Storage.Up, storePairs(h.Storage), cleaned(h.Storage.BadBlocks)
+	page.StoreOK, page.Store, page.Bad = h.Storage.Up || h.Storage.Path == "", storePairs(h.Storage), cleaned(h.Storage.BadBlocks)
 	page.Own = s.ownPairs(r, h)
 	for i, p := range ownPanels() {
 		page.Charts = append(page.Charts, s.draw(ctx, "own-"+strconv.Itoa(i+1), p, backdrop{window: w}))
@@ -79,27 +79,30 @@ func (s *server) ownPairs(r *http.Request, h view.Health) []view.Pair {
 	return append(pairs, view.Pair{Name: "Rule pack", Value: format.Clean(h.RulesVersion)})
 }
 
+// storePairs lists what is known of the store; what it does not tell is left
+// out.
 func storePairs(st view.Storage) []view.Pair {
-	where := format.Clean(st.Path)
-	if where == "" {
-		where = "memory alone"
+	if st.Path == "" {
+		return []view.Pair{{Name: "File", Value: "none: all is in memory and ends with this process"}}
 	}
-	pairs := []view.Pair{
-		{Name: "File", Value: where},
-		{Name: "State", Value: map[bool]string{true: "answers", false: "does not answer"}[st.Up]},
-		{Name: "Size", Value: format.Value(float64(st.Bytes), "bytes")},
-		{Name: "Blocks", Value: strconv.Itoa(st.Blocks)},
-		{Name: "Last write took", Value: format.Value(st.LastWrite.Seconds(), "seconds")},
-		{Name: "Beats not stored", Value: strconv.FormatInt(st.LostBeats, 10)},
+	state := "answers"
+	if !st.Up {
+		state = "does not answer"
 	}
-	if st.MaxBytes > 0 {
-		pairs[2].Value += " of at most " + format.Value(float64(st.MaxBytes), "bytes")
+	pairs := []view.Pair{{Name: "File", Value: format.Clean(st.Path)}, {Name: "State", Value: state}}
+	add := func(known bool, name, value string) {
+		if known {
+			pairs = append(pairs, view.Pair{Name: name, Value: value})
+		}
 	}
-	if st.Detail != "" {
-		pairs = append(pairs, view.Pair{Name: "Detail", Value: format.Clean(st.Detail)})
-	}
+	add(st.Bytes > 0, "Size", format.Value(float64(st.Bytes), "bytes"))
+	add(st.MaxBytes > 0, "Bound", format.Value(float64(st.MaxBytes), "bytes"))
+	add(st.Blocks > 0, "Blocks", strconv.Itoa(st.Blocks))
+	add(st.LastWrite > 0, "Last write took", format.Value(st.LastWrite.Seconds(), "seconds"))
+	add(true, "Beats not stored", strconv.FormatInt(st.LostBeats, 10))
+	add(st.Detail != "", "Detail", format.Clean(st.Detail))
 	for _, m := range st.More {
-		pairs = append(pairs, view.Pair{Name: format.Clean(m.Name), Value: format.Clean(m.Value)})
+		add(true, format.Clean(m.Name), format.Clean(m.Value))
 	}
 	return pairs
 }

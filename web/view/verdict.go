@@ -37,6 +37,7 @@ type Verdict struct {
 	Started    time.Time
 	Ended      time.Time // zero while it lasts
 	Lasted     string
+	Subject    string // what it is about, for instance a device
 	Link       string // the root finding's page
 	Chain      []Step
 	Do         *Advice
@@ -128,7 +129,7 @@ func (v *Verdict) incident(i model.Incident, r model.Report, w Window) {
 	}
 	root := all[0]
 	b := briefOf(root, w)
-	v.Glyph, v.Word, v.Title, v.Link = b.Glyph, b.Word, b.Title, b.Link
+	v.Glyph, v.Word, v.Title, v.Subject, v.Link = b.Glyph, b.Word, b.Title, b.Subject, b.Link
 	v.Kind = kindOf(all)
 	if v.Kind == Stalling || v.Kind == Stalled {
 		v.Word = word(v.Kind)
@@ -172,14 +173,25 @@ func kindOf(all []model.Finding) VerdictKind {
 func mainIncident(r model.Report) *model.Incident {
 	var best *model.Incident
 	var bestRank []int64
-	for k := range r.Incidents {
-		i := &r.Incidents[k]
-		rank, ok := rankOf(*i, r)
+	for _, i := range incidents(r) {
+		rank, ok := rankOf(i, r)
 		if ok && (best == nil || slices.Compare(rank, bestRank) > 0) {
-			best, bestRank = i, rank
+			best, bestRank = &i, rank
 		}
 	}
 	return best
+}
+
+// incidents are the report's, and each finding that is in none of them as one
+// of its own: nothing that fired may be missing from the page.
+func incidents(r model.Report) []model.Incident {
+	all := slices.Clone(r.Incidents)
+	for _, f := range r.Findings {
+		if !slices.ContainsFunc(all, func(i model.Incident) bool { return i.Root == f.ID || slices.Contains(i.Findings, f.ID) }) {
+			all = append(all, model.Incident{Root: f.ID, Findings: []string{f.ID}, Started: f.Started, Ended: f.Ended})
+		}
+	}
+	return all
 }
 
 func rankOf(i model.Incident, r model.Report) ([]int64, bool) {
@@ -229,7 +241,11 @@ func chain(all []model.Finding, w Window) []Step {
 				title = format.Clean(f.Signature)
 			}
 			value, of := headline(f)
-			steps = append(steps, Step{f.Layer, title, value, of, w.Link("findings", f.ID)})
+			layer := f.Layer
+			if len(steps) > 0 && layer == model.LayerCause {
+				layer = model.LayerMechanism // what a root explains is how it travels
+			}
+			steps = append(steps, Step{layer, title, value, of, w.Link("findings", f.ID)})
 		}
 	}
 	return steps
@@ -341,7 +357,7 @@ func MainFindings(r model.Report) []model.Finding {
 func NewOthers(r model.Report, w Window) []Brief {
 	main := mainIncident(r)
 	var roots []model.Finding
-	for _, i := range r.Incidents {
+	for _, i := range incidents(r) {
 		if main != nil && i.Root == main.Root {
 			continue
 		}
