@@ -133,8 +133,17 @@ func (h *host) number(expr string, subject map[string]string) (any, error) {
 	return nil, gap{lacking: true, why: "this host has no " + strings.Join(metricsOf(expr), ", ")}
 }
 
-// fillKey puts the subject's labels into a fact's key.
+// fillKey makes a check's key one of the subject: "process.role" becomes that of
+// the subject's pid, "block.scheduler" that of its device, and "{name}" its label
+// of that name.
 func fillKey(key string, subject map[string]string) (string, error) {
+	if !strings.Contains(key, "{") {
+		if rest, ok := strings.CutPrefix(key, "process."); ok {
+			key = "process.{pid}." + rest
+		} else if rest, ok := strings.CutPrefix(key, "block."); ok {
+			key = "block.{device}." + rest
+		}
+	}
 	for {
 		before, rest, open := strings.Cut(key, "{")
 		name, after, closed := strings.Cut(rest, "}")
