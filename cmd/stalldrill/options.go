@@ -42,7 +42,7 @@ func newOptions() (*options, *flag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print a line of JSON for each mode")
 	flags.Var(&o.maxDisk, "max-disk", "`SIZE` that files may take at most; without it a third of what is free")
 	flags.Var(&o.leaveDisk, "leave-disk", "`SIZE` that stays free on the disk")
-	flags.Var(&o.leaveMemory, "leave-memory", "`SIZE` of available memory that stays for others; without it an eighth, at least 1GiB")
+	flags.Var(&o.leaveMemory, "leave-memory", "`SIZE` of available memory that stays for others; without it a quarter, at least 1GiB")
 	return o, flags
 }
 

@@ -62,6 +62,7 @@ func (p *program) drills(ctx context.Context, o *options, modes []drill.Mode) (i
 		return exitUsage, err
 	}
 	defer lock.Close()
+	undo.LockPages()
 	memory, err := p.host.ReadMemory()
 	if err != nil {
 		return exitUsage, err

@@ -8,8 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"stallmark/cmd/stalldrill/undo"
 	"stallmark/cmd/stalldrill/work"
 )
 
@@ -31,7 +30,7 @@ func runTicker(ctx context.Context, p *program, o *options, args []string) (int,
 		return exitUsage, fmt.Errorf("--interval %v in --for %v: want at least one beat", o.interval, o.duration)
 	}
 	debug.SetGCPercent(-1)
-	_ = unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE | unix.MCL_ONFAULT)
+	undo.LockPages()
 	var late work.Histogram
 	start := time.Now()
 	work.Beat(ctx, start, o.interval, func(intended time.Time) bool {

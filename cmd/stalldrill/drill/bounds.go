@@ -1,7 +1,10 @@
 package drill
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -15,12 +18,13 @@ type Limits struct {
 	MaxDisk     int64 // that it uses at most; 0: a third of what is free
 	LeaveDisk   int64
 	LeaveMemory int64 // available memory that eaters leave
+	AnyDisk     bool  // files in memory will do, as in tests
 }
 
-// DefaultLimits leave 5 GiB of the disk, and an eighth of the memory but no
+// DefaultLimits leave 5 GiB of the disk, and a quarter of the memory but no
 // less than 1 GiB.
 func DefaultLimits(total int64) Limits {
-	return Limits{LeaveDisk: 5 * gib, LeaveMemory: max(total/8, 1*gib)}
+	return Limits{LeaveDisk: 5 * gib, LeaveMemory: max(total/4, 1*gib)}
 }
 
 // leastMemory ends every drill: below it the OOM killer is near.
@@ -49,7 +53,7 @@ func Survey(h host.Host, m Mode, dir string, l Limits) (Facts, error) {
 	if err != nil {
 		return Facts{}, err
 	}
-	if disk.InMemory {
+	if disk.InMemory && !l.AnyDisk {
 		return Facts{}, fmt.Errorf("%s is in memory: name a folder on a disk with --dir", dir)
 	}
 	f := Facts{Host: h, Folder: dir, Memory: memory, Leave: max(l.LeaveMemory, leastMemory+200*mib), Dirty: ceiling(h)}
@@ -83,7 +87,7 @@ func (p Plan) check(f Facts) error {
 			bytesText(f.Memory.Available), bytesText(wants), bytesText(f.Leave))
 	}
 	for _, s := range p.Settings {
-		if err := unix.Access(s.Path, unix.R_OK|unix.W_OK); err != nil {
+		if err := unix.Access(s.Path, unix.R_OK|unix.W_OK); err != nil && !s.absent() {
 			return fmt.Errorf("it must change %s: %w", s.Path, err)
 		}
 	}
@@ -96,6 +100,12 @@ func (p Plan) check(f Facts) error {
 		return fmt.Errorf("it must set up swap: run as root")
 	}
 	return nil
+}
+
+// absent tells whether a setting may be left out here.
+func (s Setting) absent() bool {
+	_, err := os.Stat(s.Path)
+	return s.IfThere && errors.Is(err, fs.ErrNotExist)
 }
 
 // Possible tells why a mode cannot run here, nil if it can.

@@ -12,14 +12,15 @@ import (
 type Mode struct {
 	Name    string
 	Summary string
-	// Truth are the signatures of which one is the cause; none for a harmless
-	// mode. Also are those that may be named beside it.
-	Truth []string
-	Also  []string
-	Disk  int64  // room that it wants, bytes; less makes its files smaller
-	Group string // controller of the control group that it needs
-	Signs []Sign
-	Plan  func(Facts) Plan
+	// Truth are the signatures of which one is the cause; none where the
+	// kernel is not to blame. Also are those that may be named beside it.
+	Truth    []string
+	Also     []string
+	Harmless bool
+	Disk     int64  // room that it wants, bytes; less makes its files smaller
+	Group    string // controller of the control group that it needs
+	Signs    []Sign
+	Plan     func(Facts) Plan
 }
 
 // Sign is a counter of the kernel (see host.ReadCounters; "wait.*" counts
@@ -34,14 +35,19 @@ type Sign struct {
 type Plan struct {
 	Victim   []work.Task
 	Loads    []work.Spec
-	Settings []Setting     // made when the drill begins
+	Settings []Setting
 	Limits   []Setting     // the same in the victim's control group, by file name
 	Swap     int64         // size of a swap area, bytes
 	Freeze   time.Duration // for how long the victim is stopped
 }
 
-// Setting is a file of /proc or /sys and the value that it gets.
-type Setting struct{ Path, Value string }
+// Setting is a file of /proc or /sys and the value that it gets when the drill
+// begins.
+type Setting struct {
+	Path, Value string
+	Early       bool // before others prepare
+	IfThere     bool // older kernels do not have it
+}
 
 // Specs are all processes of the plan.
 func (p Plan) Specs() []work.Spec {
@@ -80,7 +86,9 @@ func (f Facts) size(want int64) int64 {
 }
 
 // sysctl is a setting below /proc/sys.
-func (f Facts) sysctl(name, value string) Setting { return Setting{f.Host.Sysctl(name), value} }
+func (f Facts) sysctl(name, value string) Setting {
+	return Setting{Path: f.Host.Sysctl(name), Value: value}
+}
 
 // victim are the tasks that every victim has: the ways in which a broker
 // touches the disk, and a bare wake-up to tell a busy CPU from a stall.

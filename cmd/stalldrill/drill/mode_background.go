@@ -11,10 +11,11 @@ import (
 // together, the ceiling is above 2 GiB.
 func background() Mode {
 	return Mode{
-		Name:    "background",
-		Summary: "harmless: steady writes, background writeback, nobody is paused",
-		Disk:    victimDisk + 1*gib,
-		Signs:   append(calm(), Sign{Counter: "disk.written_bytes", AtLeast: 1 * mib}),
+		Name:     "background",
+		Summary:  "harmless: steady writes, background writeback, nobody is paused",
+		Harmless: true,
+		Disk:     victimDisk + 1*gib,
+		Signs:    append(calm(), Sign{Counter: "disk.written_bytes", AtLeast: 1 * mib}),
 		Plan: func(f Facts) Plan {
 			writer := func(file string) work.Task {
 				return work.Task{Name: "writer", Do: work.Append, Path: f.file(file), Size: f.size(512 * mib), Bytes: 1 * mib, Rate: 60}

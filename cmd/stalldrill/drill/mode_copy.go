@@ -7,10 +7,11 @@ import "stallmark/cmd/stalldrill/work"
 // harmless on a slow disk too.
 func copying() Mode {
 	return Mode{
-		Name:    "copy",
-		Summary: "harmless: a big copy with free memory",
-		Disk:    victimDisk + 4*gib,
-		Signs:   append(calm(), Sign{Counter: "disk.read_bytes", AtLeast: 1 * mib}),
+		Name:     "copy",
+		Summary:  "harmless: a big copy with free memory",
+		Harmless: true,
+		Disk:     victimDisk + 4*gib,
+		Signs:    append(calm(), Sign{Counter: "disk.read_bytes", AtLeast: 1 * mib}),
 		Plan: func(f Facts) Plan {
 			size := f.size(2 * gib)
 			if f.Dirty > 0 {

@@ -3,11 +3,12 @@ package drill
 // idle is the victim alone: what it feels when nothing is wrong.
 func idle() Mode {
 	return Mode{
-		Name:    "idle",
-		Summary: "harmless: the victim alone",
-		Disk:    victimDisk,
-		Signs:   calm(),
-		Plan:    func(f Facts) Plan { return Plan{Victim: f.victim()} },
+		Name:     "idle",
+		Summary:  "harmless: the victim alone",
+		Harmless: true,
+		Disk:     victimDisk,
+		Signs:    calm(),
+		Plan:     func(f Facts) Plan { return Plan{Victim: f.victim()} },
 	}
 }
 

@@ -34,7 +34,7 @@ func memcgReclaim() Mode {
 // memoryLimit is the limit in the words of the group's version.
 func (f Facts) memoryLimit(bytes int64) Setting {
 	if f.Group.Version == 2 {
-		return Setting{"memory.max", strconv.FormatInt(bytes, 10)}
+		return Setting{Path: "memory.max", Value: strconv.FormatInt(bytes, 10)}
 	}
-	return Setting{"memory.limit_in_bytes", strconv.FormatInt(bytes, 10)}
+	return Setting{Path: "memory.limit_in_bytes", Value: strconv.FormatInt(bytes, 10)}
 }

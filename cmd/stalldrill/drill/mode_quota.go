@@ -18,9 +18,9 @@ func cpuQuota() Mode {
 		Signs:   []Sign{{Counter: "group.nr_throttled", AtLeast: 1}},
 		Plan: func(f Facts) Plan {
 			spin := work.Task{Name: "spin", Do: work.Spin, Bytes: int64(10 * time.Microsecond), Rate: 20000}
-			limits := []Setting{{"cpu.cfs_period_us", "100000"}, {"cpu.cfs_quota_us", "25000"}}
+			limits := []Setting{{Path: "cpu.cfs_period_us", Value: "100000"}, {Path: "cpu.cfs_quota_us", Value: "25000"}}
 			if f.Group.Version == 2 {
-				limits = []Setting{{"cpu.max", "25000 100000"}}
+				limits = []Setting{{Path: "cpu.max", Value: "25000 100000"}}
 			}
 			return Plan{Victim: f.victim(spin, spin), Limits: limits}
 		},

@@ -22,7 +22,7 @@ func swapIn() Mode {
 				Swap:   heap * 2 / mib * mib,
 			}
 			if f.Group.Version == 1 {
-				p.Limits = append([]Setting{{"memory.swappiness", "100"}}, p.Limits...)
+				p.Limits = append([]Setting{{Path: "memory.swappiness", Value: "100"}}, p.Limits...)
 			}
 			return p
 		},

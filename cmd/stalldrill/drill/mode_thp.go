@@ -20,13 +20,17 @@ func thpCompaction() Mode {
 		Plan: func(f Facts) Plan {
 			dir := filepath.Join(f.Host.Sys, "kernel/mm/transparent_hugepage")
 			return Plan{
-				Victim: f.victim(work.Task{Name: "huge", Do: work.Huge, Bytes: 32 * mib, Rate: 20}),
+				Victim: f.victim(work.Task{
+					Name: "huge", Do: work.Huge, Size: min(4*gib, f.Memory.Available/4/mib*mib), Bytes: 4 * mib, Rate: 20, Late: true,
+				}),
 				Loads: []work.Spec{load(work.Task{
-					Name: "fragment", Do: work.Fragment, Path: f.file("hole"), Size: 4 * f.Memory.Total, Bytes: 2 * mib, Rate: 100, Floor: 2 * f.Memory.High,
+					Name: "fragment", Do: work.Fragment, Path: f.file("hole"), Size: 4 * f.Memory.Total, Bytes: 2 * mib, Rate: 10, Floor: 2 * f.Memory.High,
 				})},
 				Settings: []Setting{
-					{filepath.Join(dir, "enabled"), "madvise"},
-					{filepath.Join(dir, "defrag"), "always"},
+					{Path: filepath.Join(dir, "enabled"), Value: "madvise"},
+					{Path: filepath.Join(dir, "defrag"), Value: "always"},
+					// Else the kernel puts the pieces together in the background.
+					{Path: f.Host.Sysctl("vm/compaction_proactiveness"), Value: "0", Early: true, IfThere: true},
 				},
 			}
 		},

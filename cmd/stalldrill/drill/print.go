@@ -43,11 +43,11 @@ func (r Result) verdict() string {
 		return "did not begin"
 	case r.Cut != "":
 		return "ended early: " + r.Cut
-	case !r.Provoked && len(r.Truth) == 0:
+	case !r.Provoked && r.Harmless:
 		return "not as harmless as it should be, or not to be seen"
 	case !r.Provoked:
 		return "the kernel shows no sign of it"
-	case len(r.Truth) == 0:
+	case r.Harmless:
 		return "went on, harmless"
 	}
 	return "provoked"

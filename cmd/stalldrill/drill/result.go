@@ -11,9 +11,11 @@ import (
 // Result is what a drill did and what was felt and seen.
 type Result struct {
 	Mode      string         `json:"mode"`
-	Truth     []string       `json:"truth"` // one of these is the cause; none: harmless
+	Truth     []string       `json:"truth"` // one of these is the cause; none: the kernel is not to blame
 	Also      []string       `json:"also"`  // may be named beside it
-	Began     time.Time      `json:"began"` // of the drill itself, after quiet and preparation
+	Harmless  bool           `json:"harmless"`
+	Prepared  time.Time      `json:"prepared"` // beginning of the preparation, whose work may be seen too
+	Began     time.Time      `json:"began"`    // of the drill itself
 	Ended     time.Time      `json:"ended"`
 	VictimPid int            `json:"victim_pid"`
 	Victim    []work.Row     `json:"victim"`

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -57,7 +58,7 @@ type run struct {
 // drill that was cut short is a result.
 func Run(ctx context.Context, c Config, m Mode) (res Result, err error) {
 	r := &run{config: c, mode: m}
-	r.result = Result{Mode: m.Name, Truth: m.Truth, Also: m.Also}
+	r.result = Result{Mode: m.Name, Truth: m.Truth, Also: m.Also, Harmless: m.Harmless}
 	if err := r.plans(); err != nil {
 		return r.result, err
 	}
@@ -95,15 +96,17 @@ func (r *run) act(ctx context.Context) error {
 	if cut := quiet.over(ctx, r.config.Before, 0); cut != "" {
 		return errors.New(cut)
 	}
-	if err := r.victim.say(work.WordPrepare); err != nil {
+	r.result.Prepared = time.Now().UTC()
+	if err := errors.Join(r.victim.say(work.WordPrepare), r.apply(true)); err != nil {
 		return err
 	}
+	r.config.Log("%s: prepares, which may take a minute", r.mode.Name)
 	for _, spec := range r.plan.Loads {
 		if err := r.start(ctx, spec); err != nil {
 			return err
 		}
 	}
-	if err := r.apply(); err != nil {
+	if err := r.apply(false); err != nil {
 		return err
 	}
 	r.config.Log("%s: begins for %v", r.mode.Name, r.config.For)
@@ -171,13 +174,16 @@ func (r *run) swap() error {
 	return r.journal.SwapOn(path, r.plan.Swap)
 }
 
-// apply makes the settings of the plan.
-func (r *run) apply() error {
-	settings := r.plan.Settings
+// apply makes the settings of the plan: the early ones, or the others.
+func (r *run) apply(early bool) error {
+	settings := slices.Clone(r.plan.Settings)
 	for _, l := range r.plan.Limits {
-		settings = append(settings, Setting{filepath.Join(r.group, l.Path), l.Value})
+		settings = append(settings, Setting{Path: filepath.Join(r.group, l.Path), Value: l.Value})
 	}
 	for _, s := range settings {
+		if s.Early != early || s.absent() {
+			continue
+		}
 		if err := r.journal.Set(s.Path, s.Value); err != nil {
 			return err
 		}

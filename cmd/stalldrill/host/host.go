@@ -10,16 +10,17 @@ import (
 // Host is where the kernel's trees are, and the name under which one drill at
 // a time holds the machine.
 type Host struct {
-	Proc string
-	Sys  string
-	Lock string // an abstract Unix socket: it vanishes with its last holder
+	Proc    string
+	Sys     string
+	Sysctls string // usually /proc/sys
+	Lock    string // an abstract Unix socket: it vanishes with its last holder
 }
 
 // Live is the running machine.
-func Live() Host { return Host{Proc: "/proc", Sys: "/sys", Lock: "@stalldrill"} }
+func Live() Host { return Host{Proc: "/proc", Sys: "/sys", Sysctls: "/proc/sys", Lock: "@stalldrill"} }
 
-// Sysctl is the path of a setting below /proc/sys, as "vm/dirty_bytes".
-func (h Host) Sysctl(name string) string { return filepath.Join(h.Proc, "sys", name) }
+// Sysctl is the path of a setting, as "vm/dirty_bytes".
+func (h Host) Sysctl(name string) string { return filepath.Join(h.Sysctls, name) }
 
 // Process is the path of a file of a process.
 func (h Host) Process(pid int, name string) string {

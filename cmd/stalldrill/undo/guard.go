@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -80,7 +79,8 @@ func (g *Guard) Done() error {
 // and undoes the journal if the word did not come. What it does is told on log.
 func RunGuard(h host.Host, state string, log io.Writer) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-	shield(h)
+	_ = host.Write(filepath.Join(h.Proc, "self/oom_score_adj"), "-900") // refused without privilege
+	LockPages()
 	pipe := os.NewFile(guardFd, "drill")
 	fmt.Println(wordReady)
 	word, err := io.ReadAll(pipe)
@@ -105,9 +105,9 @@ func RunGuard(h host.Host, state string, log io.Writer) error {
 	return nil
 }
 
-// shield keeps the guard out of the OOM killer's way and in memory, as far as
-// we may.
-func shield(h host.Host) {
-	_ = host.Write(filepath.Join(h.Proc, "self/oom_score_adj"), strconv.Itoa(-900))
+// LockPages keeps the pages of this process in memory once it has touched them,
+// so that it does not wait for what it watches. Without privilege it is refused,
+// and the process does without.
+func LockPages() {
 	_ = unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE | unix.MCL_ONFAULT)
 }

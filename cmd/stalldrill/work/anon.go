@@ -35,10 +35,20 @@ func openChurn(t Task) operation {
 	}
 }
 
-// openHuge does the same with huge pages, for which the kernel must find 2 MiB
-// in one piece.
+// openHuge takes memory in huge pages, for each of which the kernel must find
+// 2 MiB in one piece. It keeps what it has up to Size, since a huge page that
+// is given back is the next one that is found, and then begins anew.
 func openHuge(t Task) operation {
+	var held [][]byte
 	return func() error {
+		if int64(len(held)+1)*t.Bytes > t.Size {
+			for _, m := range held {
+				if err := unix.Munmap(m); err != nil {
+					return err
+				}
+			}
+			held = held[:0]
+		}
 		m, err := anonymous(t.Bytes)
 		if err != nil {
 			return err
@@ -47,7 +57,8 @@ func openHuge(t Task) operation {
 			return fmt.Errorf("ask for huge pages: %w", err)
 		}
 		touch(m, 1)
-		return unix.Munmap(m)
+		held = append(held, m)
+		return nil
 	}
 }
 

@@ -16,12 +16,12 @@ import (
 type cache struct {
 	file     *os.File
 	at, size int64
-	buf      []byte
-	pieces   bool // single pages with holes between them
+	step     int64
+	holes    bool // gives back a page here and there
 }
 
-// holes is of how many pages one is given back to leave a gap.
-const holes = 16
+// gap is of how many pages one is given back.
+const gap = 8
 
 // openCache fills memory until only Floor bytes are free, before the drill
 // begins; each operation then goes on by Bytes.
@@ -33,7 +33,7 @@ func openCache(h host.Host, t Task) (operation, error) {
 	if err := f.Truncate(t.Size); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", t.Path, err), f.Close())
 	}
-	c := &cache{file: f, size: t.Size, buf: make([]byte, t.Bytes), pieces: t.Do == Fragment}
+	c := &cache{file: f, size: t.Size, step: t.Bytes, holes: t.Do == Fragment}
 	for full := false; !full; {
 		if err := c.read(); err != nil {
 			return nil, err
@@ -44,32 +44,23 @@ func openCache(h host.Host, t Task) (operation, error) {
 		}
 		full = m.Free <= t.Floor || c.at == 0
 	}
-	if c.pieces {
-		if err := c.punch(0, c.at); err != nil {
-			return nil, err
+	if err := c.punch(0, c.at); err != nil {
+		return nil, err
+	}
+	return func() error {
+		from := c.at
+		if err := c.read(); err != nil {
+			return err
 		}
-	}
-	return c.step, nil
+		return c.punch(from, from+c.step)
+	}, nil
 }
 
-func (c *cache) step() error {
-	from := c.at
-	if err := c.read(); err != nil || !c.pieces {
-		return err
-	}
-	return c.punch(from, from+int64(len(c.buf)))
-}
-
-// read brings in the next part. Read-ahead by request takes single pages,
-// reading takes them in large folios where the file system can.
+// read brings in the next part. Read-ahead on request takes single pages, also
+// on a file system with large folios, so that it never has to compact.
 func (c *cache) read() error {
-	var err error
-	if c.pieces {
-		err = unix.Fadvise(int(c.file.Fd()), c.at, int64(len(c.buf)), unix.FADV_WILLNEED)
-	} else {
-		_, err = c.file.ReadAt(c.buf, c.at)
-	}
-	if c.at += int64(len(c.buf)); c.at+int64(len(c.buf)) > c.size {
+	err := unix.Fadvise(int(c.file.Fd()), c.at, c.step, unix.FADV_WILLNEED)
+	if c.at += c.step; c.at+c.step > c.size {
 		c.at = 0
 	}
 	return err
@@ -78,7 +69,7 @@ func (c *cache) read() error {
 // punch gives back a page here and there: memory is free then, but nowhere two
 // pages in a row.
 func (c *cache) punch(from, to int64) error {
-	for off := from; off < to; off += holes * page() {
+	for off := from; c.holes && off < to; off += gap * page() {
 		if err := unix.Fadvise(int(c.file.Fd()), off, page(), unix.FADV_DONTNEED); err != nil {
 			return err
 		}

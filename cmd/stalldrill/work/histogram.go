@@ -48,6 +48,15 @@ func (h *Histogram) Add(d time.Duration) {
 	h.max = max(h.max, d)
 }
 
+// Merge counts all that another histogram has.
+func (h *Histogram) Merge(o *Histogram) {
+	for i, n := range o.buckets {
+		h.buckets[i] += n
+	}
+	h.count += o.count
+	h.max = max(h.max, o.max)
+}
+
 // Count is how many durations were added.
 func (h *Histogram) Count() uint64 { return h.count }
 

@@ -39,7 +39,7 @@ const (
 	HotMap     Kind = "hot-map"     // load from random places of a mapping that may stay in memory
 	MapStore   Kind = "map-store"   // store 8 bytes at random places of a warm mapping
 	Anon       Kind = "anon"        // touch random pages of our own memory
-	Huge       Kind = "huge"        // map, touch and unmap huge pages
+	Huge       Kind = "huge"        // map and touch huge pages
 	Tick       Kind = "tick"        // nothing: how late is the wake-up itself
 	Spin       Kind = "spin"        // Bytes nanoseconds of CPU
 	Protect    Kind = "protect"     // mprotect, madvise: each makes other CPUs drop translations
@@ -74,9 +74,9 @@ func (t Task) Disk() int64 {
 // Memory is how much memory the task takes that cannot be dropped, bytes.
 func (t Task) Memory() int64 {
 	switch t.Do {
-	case Anon:
+	case Anon, Huge:
 		return t.Size
-	case Churn, Huge:
+	case Churn:
 		return t.Bytes
 	}
 	return 0

@@ -79,13 +79,28 @@ func (t *thread) unserved(p int, next time.Time, period time.Duration) {
 	}
 }
 
-// rows are the figures of the phases in which anything was done.
-func (t *thread) rows() []Row {
-	var rows []Row
-	for _, p := range []int{before, drill} {
-		if n := t.wait[p].Count(); n > 0 {
-			rows = append(rows, Row{t.task.Name, phaseName(p), n, t.wait[p].Felt(), t.call[p].Felt()})
+// rows are the figures of the phases in which anything was done. Threads of one
+// name are one row.
+func rows(threads []*thread) []Row {
+	var all []Row
+	done := map[string]bool{}
+	for _, t := range threads {
+		if done[t.task.Name] {
+			continue
+		}
+		done[t.task.Name] = true
+		for _, p := range []int{before, drill} {
+			var wait, call Histogram
+			for _, same := range threads {
+				if same.task.Name == t.task.Name {
+					wait.Merge(&same.wait[p])
+					call.Merge(&same.call[p])
+				}
+			}
+			if n := wait.Count(); n > 0 {
+				all = append(all, Row{t.task.Name, phaseName(p), n, wait.Felt(), call.Felt()})
+			}
 		}
 	}
-	return rows
+	return all
 }

@@ -130,9 +130,8 @@ func (w *worker) live(threads []*thread, words <-chan string) Results {
 	w.stopped.Store(true)
 	close(w.stop)
 	all.Wait()
-	var res Results
+	res := Results{Rows: rows(threads)}
 	for _, t := range threads {
-		res.Rows = append(res.Rows, t.rows()...)
 		if t.err != nil {
 			res.Errors = append(res.Errors, t.err.Error())
 		}
