@@ -32,18 +32,25 @@ func getBlock(b *bbolt.Bucket, key []byte) []byte {
 	return own.Get(keyBlock)
 }
 
-// store writes a minute and the notes that came with it in one transaction.
-func (d *disk) store(m minute, notes [][]byte) error {
+// store writes a minute and the notes that came with it in one transaction. The
+// journals up to the number have both.
+func (d *disk) store(m minute, notes [][]byte, journal int) error {
 	began := d.now()
 	var names *dictionary
 	err := d.change(func(tx *bbolt.Tx) error {
-		var err error
+		p, err := readProgress(tx)
+		if err != nil {
+			return err
+		}
 		if len(m.times) > 0 {
-			if names, err = d.putMinute(tx, m); err != nil {
+			if names, err = d.putMinute(tx, m, p); err != nil {
 				return err
 			}
 		}
-		return d.putNotes(tx, notes)
+		if err := d.putNotes(tx, notes); err != nil {
+			return err
+		}
+		return writeProgress(tx, p.advanced(m, journal))
 	})
 	took := d.now().Sub(began)
 	d.update(func(st *diskState) {
@@ -61,8 +68,10 @@ func (d *disk) store(m minute, notes [][]byte) error {
 	return nil
 }
 
-// putMinute writes the block and returns the day's names as they are then.
-func (d *disk) putMinute(tx *bbolt.Tx, m minute) (*dictionary, error) {
+// putMinute writes the block and returns the day's names as they are then. What
+// the file has from the minute's first row on, or after the row before it, was
+// recorded before the clock went back, or is the same, and is replaced.
+func (d *disk) putMinute(tx *bbolt.Tx, m minute, p progress) (*dictionary, error) {
 	old := d.dicts.get(tx, dayStart(m.start))
 	names := old.extended(m.keys())
 	if err := names.writeNames(tx, len(old.keys), d.zenc); err != nil {
@@ -70,9 +79,18 @@ func (d *disk) putMinute(tx *bbolt.Tx, m minute) (*dictionary, error) {
 	}
 	content := rowsAndColumns{m.times, m.numbered(names)}
 	raw := tx.Bucket(bucketRaw)
-	key := d.covering(raw, m.start, m.times[0])
+	from := m.times[0]
+	if !m.fresh && p.Last > 0 {
+		from = min(from, p.Last+1)
+	}
+	key := d.covering(raw, m.start, from)
 	if key == nil {
 		key = timeKey(m.start)
+	}
+	if m.fresh {
+		if err := dropRollups(tx, m.start); err != nil {
+			return nil, err
+		}
 	}
 	for there := getBlock(raw, key); there != nil; there = getBlock(raw, key) {
 		before, err := d.decodeAll(there)
@@ -81,10 +99,7 @@ func (d *disk) putMinute(tx *bbolt.Tx, m minute) (*dictionary, error) {
 			key = timeKey(keyTime(key) + 1)
 			continue
 		}
-		if m.fresh {
-			before = before.before(m.times[0])
-		}
-		content = merged(before, content)
+		content = merged(before.before(from), content)
 		break
 	}
 	return names, putBlock(raw, key, d.encoder.Encode(nil, content.times, content.columns))

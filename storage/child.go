@@ -32,12 +32,22 @@ func RunChild(ctx context.Context, conn *os.File, path string) error {
 	if err := conn.Close(); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	return serveChild(ctx, c, path, Options{}.withDefaults().Now, log)
+	return serveChild(ctx, c, childConfig{
+		path: path, now: Options{}.withDefaults().Now, space: freeSpace,
+		log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+}
+
+// childConfig is what a child needs besides what the parent says.
+type childConfig struct {
+	path  string
+	now   func() time.Time
+	space func(path string) (avail, floor int64)
+	log   *slog.Logger
 }
 
 // serveChild serves one parent.
-func serveChild(ctx context.Context, conn net.Conn, path string, now func() time.Time, log *slog.Logger) error {
+func serveChild(ctx context.Context, conn net.Conn, cfg childConfig) error {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -51,7 +61,7 @@ func serveChild(ctx context.Context, conn net.Conn, path string, now func() time
 	if err := json.Unmarshal(first.body, &opts); err != nil || first.kind != msgHello {
 		return fmt.Errorf("%w: no hello", errMessage)
 	}
-	d, err := openDisk(path, opts, now, log)
+	d, err := openDisk(cfg, opts)
 	if err != nil {
 		return refuse(out, err)
 	}

@@ -28,6 +28,7 @@ const (
 // was not confirmed is sent again to the next child.
 type client struct {
 	opts   Options
+	wait   time.Duration // for an answer
 	head   *head
 	outbox *outbox
 	self   func(model.Event) // takes what the child says of itself
@@ -40,8 +41,9 @@ type client struct {
 	safeBeat, safeNote atomic.Uint64 // numbers below which all is safe
 
 	mu       sync.Mutex
-	link     *link    // nil while no child runs
-	proc     *process // the child that is left to close
+	calm     time.Duration // a child that lives for so long is started again soon
+	link     *link         // nil while no child runs
+	proc     *process      // the child that is left to close
 	err      string
 	restarts int
 	state    diskState
@@ -58,7 +60,7 @@ type process struct {
 func newClient(o Options, h *head, out *outbox, self func(model.Event), up func()) *client {
 	ctx, stop := context.WithCancel(context.Background())
 	return &client{
-		opts: o, head: h, outbox: out, self: self, up: up,
+		opts: o, wait: answerWait, calm: longPause, head: h, outbox: out, self: self, up: up,
 		wake: make(chan struct{}, 1), ctx: ctx, stop: stop, done: make(chan struct{}),
 	}
 }
@@ -146,7 +148,7 @@ func (c *client) run(l *link, p *process) {
 			}
 			c.down(fmt.Errorf("the storage process has ended: %w", err))
 			c.end(p)
-			if c.opts.Now().Sub(began) > longPause {
+			if c.wasCalm(c.opts.Now().Sub(began)) {
 				pause = firstPause
 			}
 		}
@@ -167,6 +169,13 @@ func (c *client) run(l *link, p *process) {
 		c.attach(l, p)
 		go c.up()
 	}
+}
+
+// wasCalm reports whether a child has lived long enough.
+func (c *client) wasCalm(life time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return life >= c.calm
 }
 
 // attach makes a child the one that is asked.
@@ -219,9 +228,9 @@ func (c *client) ask(ctx context.Context, q question, part func([]byte) error) e
 	if l == nil {
 		return errChild
 	}
-	q.Timeout = answerWait
+	q.Timeout = c.wait
 	if c.waiting(l) && l.silence() > answerWait {
-		q.Timeout = silentWait
+		q.Timeout = min(c.wait, silentWait)
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()

@@ -66,6 +66,7 @@ func TestStoppedChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = add(want, feed(s.Store, 400, 300))
+	s.client.wait = 300 * time.Millisecond
 	q, err := s.Querier(0, math.MaxInt64)
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +90,7 @@ func TestStoppedChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.drained(t)
+	s.client.wait = answerWait
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
 }
 

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -16,13 +15,10 @@ import (
 // disk is the open file. Only the child process has one. Writing is for one
 // goroutine; reading for any.
 type disk struct {
-	path  string
+	childConfig
 	opts  hello
-	log   *slog.Logger
-	now   func() time.Time
 	db    *bbolt.DB
 	dicts dictionaries
-	space func(path string) (avail, floor int64)
 
 	slot int64 // of the last minute that was stored; 0 before the first
 
@@ -37,8 +33,8 @@ type disk struct {
 }
 
 // openDisk opens the file.
-func openDisk(path string, opts hello, now func() time.Time, log *slog.Logger) (*disk, error) {
-	db, aside, err := openFile(path, now)
+func openDisk(cfg childConfig, opts hello) (*disk, error) {
+	db, aside, err := openFile(cfg.path, cfg.now)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +47,8 @@ func openDisk(path string, opts hello, now func() time.Time, log *slog.Logger) (
 		return nil, err
 	}
 	d := &disk{
-		path: path, opts: opts, log: log, now: now, db: db,
-		dicts: dictionaries{zstd: zdec}, space: freeSpace,
+		childConfig: cfg, opts: opts, db: db,
+		dicts:   dictionaries{zstd: zdec},
 		encoder: block.NewEncoder(), zenc: zenc,
 		decoders: sync.Pool{New: func() any { return block.NewDecoder() }},
 		bad:      map[string]string{},
@@ -77,9 +73,10 @@ type diskState struct {
 	Blocks       int   // of samples, one a minute or ten
 	Rollups      int   // one an hour
 	Oldest       int64 // milliseconds; 0 if there is nothing
-	LastStored   int64 // start of the newest block, milliseconds
+	LastStored   int64 // time of the row that was stored last, milliseconds
 	StoreTook    time.Duration
 	Full         bool   // growth has stopped
+	Stopped      bool   // and there is no room inside the file either
 	WriteError   string // of the last attempt, empty if it went well
 	JournalError string // the same for the journal
 	MovedAside   string
@@ -145,7 +142,12 @@ func (d *disk) measure() {
 	err := d.view(func(tx *bbolt.Tx) error {
 		size = tx.Size()
 		free = int64(d.db.Stats().FreePageN+d.db.Stats().PendingPageN) * int64(d.db.Info().PageSize)
-		blocks, oldest, last = extentOf(tx.Bucket(bucketRaw))
+		p, err := readProgress(tx)
+		if err != nil {
+			return err
+		}
+		last = p.Last
+		blocks, oldest, _ = extentOf(tx.Bucket(bucketRaw))
 		var first int64
 		rollups, first, _ = extentOf(tx.Bucket(bucketRollup))
 		if rollups > 0 && (blocks == 0 || first < oldest) {

@@ -30,6 +30,12 @@ func (d *disk) selectBlocks(ctx context.Context, q selection, recent []minute, s
 	s.dec = d.decoders.Get().(*block.Decoder)
 	defer d.decoders.Put(s.dec)
 	err := d.view(func(tx *bbolt.Tx) error {
+		p, err := readProgress(tx)
+		if err != nil {
+			return err
+		}
+		s.last = p.Last
+		s.q.maxt = min(s.q.maxt, p.Last)
 		rawFrom, err := s.rollups(tx)
 		if err != nil {
 			return err
@@ -59,6 +65,7 @@ type selector struct {
 	w    *chunkWriter
 	send func([]byte) error
 	dec  *block.Decoder
+	last int64 // time of the row that was stored last
 
 	names  *dictionary
 	wanted []bool
@@ -150,13 +157,13 @@ func (s *selector) rollups(tx *bbolt.Tx) (rawFrom int64, err error) {
 // their points are to be read.
 func (s *selector) plan(tx *bbolt.Tx) (until int64, agg aggregate, m mode) {
 	agg, m = aggregateFor(s.q)
-	first, last, some := ends(tx.Bucket(bucketRaw))
-	expired := last - s.disk.opts.Retention.Milliseconds()
+	first, _, some := ends(tx.Bucket(bucketRaw))
+	expired := s.last - s.disk.opts.Retention.Milliseconds()
 	switch {
 	case !some:
 		return s.q.maxt + 1, agg, m
 	case coarse(s.q):
-		return last, agg, m
+		return s.last, agg, m
 	}
 	return max(first, hourStart(expired)), agg, m
 }

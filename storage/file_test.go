@@ -187,15 +187,15 @@ func TestTornJournalIsReadUpToThere(t *testing.T) {
 	want := feed(s.Store, 0, 100)
 	s.drained(t)
 	s.shut(t)
-	journals, _, err := findJournals(path)
+	journals, err := findJournals(path)
 	if err != nil || len(journals) != 1 {
 		t.Fatalf("%v, %v", journals, err)
 	}
-	whole, err := os.ReadFile(journals[0])
+	whole, err := os.ReadFile(journals[0].path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(journals[0], whole[:len(whole)-3], 0o600); err != nil {
+	if err := os.WriteFile(journals[0].path, whole[:len(whole)-3], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for k, samples := range want {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 type testStore struct {
 	*Store
 	path string
+	room *atomic.Bool // whether the disk has any
 }
 
 // openTest opens a store over path; it is closed at the end of the test.
@@ -29,14 +31,24 @@ func openTest(t testing.TB, path string, change ...func(*Options)) *testStore {
 	for _, f := range change {
 		f(&o)
 	}
-	o.spawn = func() (*process, error) { return inProcess(o) }
+	room := &atomic.Bool{}
+	room.Store(true)
+	o.spawn = func() (*process, error) { return inProcess(o, room) }
 	s, err := Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := &testStore{s, path}
+	s.client.setCalm(0)
+	ts := &testStore{s, path, room}
 	t.Cleanup(func() { ts.shut(t) })
 	return ts
+}
+
+// setCalm lets children be started again without waiting longer each time.
+func (c *client) setCalm(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calm = d
 }
 
 // shut closes the store once.
@@ -54,7 +66,7 @@ func (s *testStore) shut(t testing.TB) {
 }
 
 // inProcess runs a child as a goroutine.
-func inProcess(o Options) (*process, error) {
+func inProcess(o Options, room *atomic.Bool) (*process, error) {
 	o = o.withDefaults()
 	parent, theirs, err := socketpair()
 	if err != nil {
@@ -66,7 +78,13 @@ func inProcess(o Options) (*process, error) {
 	}
 	theirs.Close()
 	done := make(chan error, 1)
-	go func() { done <- serveChild(context.Background(), conn, o.Path, o.Now, o.Logger) }()
+	cfg := childConfig{path: o.Path, now: o.Now, log: o.Logger, space: func(string) (int64, int64) {
+		if room.Load() {
+			return 1 << 40, 1 << 20
+		}
+		return 1 << 10, 1 << 20
+	}}
+	go func() { done <- serveChild(context.Background(), conn, cfg) }()
 	return &process{conn: parent, kill: func() { conn.Close() }, wait: func() error { return <-done }}, nil
 }
 
@@ -95,6 +113,11 @@ func selectAll(t testing.TB, s *Store, mint, maxt int64, pairs ...string) map[st
 	for i := 0; i+1 < len(pairs); i += 2 {
 		ms = append(ms, labels.MustNewMatcher(labels.MatchRegexp, pairs[i], pairs[i+1]))
 	}
+	return selectMatching(t, s, mint, maxt, ms)
+}
+
+func selectMatching(t testing.TB, s *Store, mint, maxt int64, ms []*labels.Matcher) map[string][]sample {
+	t.Helper()
 	q, err := s.Querier(mint, maxt)
 	if err != nil {
 		t.Fatal(err)

@@ -37,6 +37,7 @@ type head struct {
 	byName map[string][]*entry
 	order  []slot // of the previous beat: the next one is nearly always the same
 	fresh  int64  // time of the last beat that did not continue the one before
+	after  int64  // time of the last beat before the head began
 	seq    uint64 // of the next row
 	bytes  int64  // of all columns
 	key    []byte // scratch
@@ -132,7 +133,11 @@ func (h *head) append(b model.Batch) taken {
 func (h *head) appendFrom(b model.Batch, fresh bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if last, some := h.last(); some && b.At <= last {
+	last, some := h.last()
+	if !some {
+		last = h.after
+	}
+	if b.At <= last {
 		if !fresh || b.At == h.fresh {
 			return false
 		}
@@ -288,6 +293,9 @@ func (h *head) drop(old func(*span) bool) {
 func (h *head) remove(s *span) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if last, some := h.last(); some {
+		h.after = last
+	}
 	i := slices.Index(h.spans, s)
 	if i < 0 {
 		return

@@ -70,7 +70,7 @@ func openReal(t testing.TB, path string, env ...string) *testStore {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := &testStore{s, path}
+	ts := &testStore{s, path, nil}
 	t.Cleanup(func() { ts.shut(t) })
 	return ts
 }

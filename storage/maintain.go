@@ -1,12 +1,12 @@
 package storage
 
 // keep stores a minute and sees to all that follows from it.
-func (d *disk) keep(m minute, notes [][]byte) error {
+func (d *disk) keep(m minute, notes [][]byte, journal int) error {
 	if err := d.makeRoom(); err != nil {
 		d.update(func(st *diskState) { st.WriteError = err.Error() })
 		return err
 	}
-	if err := d.store(m, notes); err != nil {
+	if err := d.store(m, notes, journal); err != nil {
 		return err
 	}
 	d.measure()

@@ -10,7 +10,7 @@ import (
 // minute is one span taken out of the head, to be stored as a block.
 type minute struct {
 	start   int64
-	fresh   bool // what is stored from its first time on is to be replaced
+	fresh   bool // it does not continue what was before
 	times   []int64
 	columns []keyedColumn
 }

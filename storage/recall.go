@@ -199,7 +199,7 @@ func (s *Store) Extent(context.Context) (oldest, newest time.Time) {
 		s.client.mu.Unlock()
 		if st.Blocks+st.Rollups > 0 {
 			if !ok {
-				to = st.LastStored + spanMillis
+				to = st.LastStored
 			}
 			if !ok || st.Oldest < from {
 				from, ok = st.Oldest, true

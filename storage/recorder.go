@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,56 +47,6 @@ func newRecorder(out *wire, d *disk, h *head) *recorder {
 		out: out, disk: d, head: h,
 		segs:    segments{path: d.path, head: h, zstd: d.zenc},
 		flushed: make(chan error, 1), retry: retry,
-	}
-}
-
-// replay reads the journals that are there.
-func (r *recorder) replay() error {
-	paths, next, err := findJournals(r.segs.path)
-	if err != nil {
-		return err
-	}
-	r.segs.next = next
-	for _, path := range paths {
-		to := &replayed{r: r, path: path}
-		err := readJournal(path, to)
-		if to.records == 0 && err != nil && !errors.Is(err, errTorn) {
-			return err
-		}
-		if err != nil {
-			r.disk.say("journal " + path + " is read up to where it is torn: " + err.Error())
-		}
-		if to.records == 0 {
-			os.Remove(path) // nothing in it
-		}
-	}
-	return nil
-}
-
-// replayed takes the records of one journal.
-type replayed struct {
-	r       *recorder
-	path    string
-	records int
-}
-
-func (p *replayed) beat(b model.Batch, fresh bool) {
-	p.records++
-	p.r.segs.beat(b, fresh)
-	p.own(p.r.segs.last())
-}
-
-func (p *replayed) note(b []byte) {
-	p.records++
-	seg := p.r.segs.last()
-	p.r.addNote(seg, b)
-	p.own(seg)
-}
-
-// own notes that the segment has records in this journal.
-func (p *replayed) own(seg *segment) {
-	if n := len(seg.journals); n == 0 || seg.journals[n-1] != p.path {
-		seg.journals = append(seg.journals, p.path)
 	}
 }
 
@@ -172,8 +123,12 @@ func (r *recorder) addNote(seg *segment, b []byte) {
 	r.notes.add(b)
 }
 
-// mayJournal is false for a while after a failure, and when the disk is full.
+// mayJournal is false for a while after a failure, and while there is no room.
 func (r *recorder) mayJournal(seg *segment) bool {
+	if r.disk.hasStopped() {
+		r.segs.closeJournal(seg)
+		return false
+	}
 	return seg.open != nil || !r.disk.now().Before(r.journalAt)
 }
 
@@ -220,13 +175,19 @@ func (r *recorder) flush() {
 	seg := r.segs.list[0]
 	r.segs.closeJournal(seg)
 	r.flushing = true
-	go func() {
-		var m minute
-		if seg.span != nil {
-			m = r.head.minute(seg.span)
+	go func() { r.flushed <- r.store(seg) }()
+}
+
+// store stores a segment.
+func (r *recorder) store(seg *segment) error {
+	m, notes := seg.content(r.head)
+	if seg.spilled {
+		var err error
+		if m, notes, err = seg.reread(); err != nil {
+			return err
 		}
-		r.flushed <- r.disk.keep(m, seg.notes)
-	}()
+	}
+	return r.disk.keep(m, notes, seg.newest())
 }
 
 // stored notes how storing the oldest segment went.
@@ -241,44 +202,53 @@ func (r *recorder) stored(err error) {
 	}
 	seg := r.segs.list[0]
 	r.ackBeat, r.ackNote = max(r.ackBeat, seg.beatSeq), max(r.ackNote, seg.noteSeq)
-	r.forget(seg)
-	for _, path := range seg.journals {
-		if err := os.Remove(path); err != nil {
-			r.disk.log.Warn("journal", "error", err)
+	r.segs.list = r.segs.list[1:]
+	r.release(seg)
+	for _, j := range seg.journals {
+		if err := os.Remove(j.path); err != nil {
+			r.disk.log.Warn("journal", "error", err) // it is known to be in the file
 		}
 	}
 	r.ack()
 }
 
-// forget drops the oldest segment.
-func (r *recorder) forget(seg *segment) {
-	r.segs.list = r.segs.list[1:]
+// release frees the memory of the oldest segment that is in memory.
+func (r *recorder) release(seg *segment) {
 	if seg.span != nil {
 		r.head.remove(seg.span)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.notes.drop(len(seg.notes))
+	seg.span, seg.notes = nil, nil
 }
 
 // maxPending bounds the memory of minutes that cannot be stored.
 const maxPending = 64 << 20
 
-// bound gives up the oldest minute when too many wait. If it is in its journal
-// it stays there, and is stored by the next child.
+// bound takes the oldest minute out of memory when too many wait. If it is in
+// its journal it is stored from there later; else it is lost.
 func (r *recorder) bound() {
 	r.head.mu.RLock()
 	held := r.head.bytes
 	r.head.mu.RUnlock()
-	if held <= maxPending || len(r.segs.list) < 2 {
-		return
-	}
-	seg := r.segs.list[0]
-	if !seg.safe {
+	for i, seg := range r.segs.list[:len(r.segs.list)-1] {
+		if held <= maxPending || seg.spilled {
+			continue
+		}
+		if seg.span != nil {
+			held -= seg.span.bytes
+		}
+		r.release(seg)
+		seg.spilled = true
+		if seg.safe {
+			continue
+		}
 		r.disk.say("a minute could not be stored for too long and is lost")
+		seg.safe = true
+		r.segs.list = slices.Delete(r.segs.list, i, i+1)
+		return // the others when the next write fails
 	}
-	r.ackBeat, r.ackNote = max(r.ackBeat, seg.beatSeq), max(r.ackNote, seg.noteSeq)
-	r.forget(seg)
 }
 
 // storeAll stores the complete minutes, as far as that goes.

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -69,15 +70,14 @@ func (d *disk) rollUp(hour int64) error {
 // oldest first.
 func (d *disk) missingRollups() (hours []int64, err error) {
 	err = d.view(func(tx *bbolt.Tx) error {
-		raw, done := tx.Bucket(bucketRaw).Cursor(), tx.Bucket(bucketRollup)
-		k, _ := raw.Last()
-		if k == nil {
-			return nil
+		p, err := readProgress(tx)
+		if err != nil {
+			return err
 		}
-		newest := hourStart(keyTime(k))
-		for k, _ = raw.First(); k != nil; {
+		raw, done := tx.Bucket(bucketRaw).Cursor(), tx.Bucket(bucketRollup)
+		for k, _ := raw.First(); k != nil; {
 			hour := hourStart(keyTime(k))
-			if hour >= newest {
+			if hour >= hourStart(p.Last) {
 				return nil
 			}
 			if getBlock(done, timeKey(hour)) == nil {
@@ -88,6 +88,21 @@ func (d *disk) missingRollups() (hours []int64, err error) {
 		return nil
 	})
 	return hours, err
+}
+
+// dropRollups deletes the rollups from the hour of t on: the samples may be
+// about to be replaced. They are made again from the samples.
+func dropRollups(tx *bbolt.Tx, t int64) error {
+	b := tx.Bucket(bucketRollup)
+	for {
+		k, _ := b.Cursor().Seek(timeKey(hourStart(t)))
+		if k == nil {
+			return nil
+		}
+		if err := b.DeleteBucket(bytes.Clone(k)); err != nil {
+			return err
+		}
+	}
 }
 
 // hourRollup gathers the rollups of an hour.

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -17,40 +18,78 @@ import (
 // segment is what becomes one block: a span of the child's head, the notes that
 // came meanwhile, and the journals that hold both.
 type segment struct {
-	span     *span // nil while there are only notes
+	span     *span // nil while there are only notes, and once spilled
 	notes    [][]byte
-	journals []string // paths
+	journals []journalFile
 	open     *journal // the one being written; nil after a failure
 	beatSeq  uint64   // numbers that follow its newest beat and note
 	noteSeq  uint64
 	safe     bool // all of it is in its journals
+	spilled  bool // and no longer in memory
 }
 
-// journalName is the path of the n-th journal of the file.
-func journalName(path string, n int) string { return fmt.Sprintf("%s.journal.%08d", path, n) }
+// journalFile is a journal beside the file. Numbers grow with time.
+type journalFile struct {
+	number int
+	path   string
+}
 
-// findJournals lists the journals beside the file, oldest first, and the next
-// free number.
-func findJournals(path string) (paths []string, next int, err error) {
+// newest is the number of the segment's last journal.
+func (s *segment) newest() int {
+	n := 0
+	for _, j := range s.journals {
+		n = max(n, j.number)
+	}
+	return n
+}
+
+// content is what is to be stored.
+func (s *segment) content(h *head) (minute, [][]byte) {
+	if s.span == nil {
+		return minute{}, s.notes
+	}
+	return h.minute(s.span), s.notes
+}
+
+// reread is the content of a segment that is no longer in memory.
+func (s *segment) reread() (minute, [][]byte, error) {
+	r := &rereader{head: newHead(0)}
+	for _, j := range s.journals {
+		if err := readJournal(j.path, r); err != nil && !errors.Is(err, errTorn) {
+			return minute{}, nil, err
+		}
+	}
+	seg := segment{span: r.head.newest(), notes: r.notes}
+	m, notes := seg.content(r.head)
+	return m, notes, nil
+}
+
+// rereader takes the records of a segment's journals.
+type rereader struct {
+	head  *head
+	notes [][]byte
+}
+
+func (r *rereader) beat(b model.Batch, fresh bool) { r.head.appendFrom(b, fresh) }
+
+func (r *rereader) note(b []byte) { r.notes = append(r.notes, b) }
+
+// findJournals lists the journals beside the file, oldest first.
+func findJournals(path string) ([]journalFile, error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	var found []journalFile
 	prefix := filepath.Base(path) + ".journal."
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), prefix)
-		if !ok {
-			continue
+		if n, err := strconv.Atoi(number); ok && err == nil {
+			found = append(found, journalFile{n, filepath.Join(filepath.Dir(path), e.Name())})
 		}
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			continue
-		}
-		paths = append(paths, filepath.Join(filepath.Dir(path), e.Name()))
-		next = max(next, n+1)
 	}
-	slices.Sort(paths)
-	return paths, next, nil
+	slices.SortFunc(found, func(a, b journalFile) int { return cmp.Compare(a.number, b.number) })
+	return found, nil
 }
 
 // segments are the segments that are not in the file yet, oldest first; the
@@ -122,22 +161,19 @@ func (s *segments) write(seg *segment, newest func(*journal) error) error {
 // rewrite begins a journal with what the segment has. What older journals of
 // it hold is in the segment too: they were read at the start.
 func (s *segments) rewrite(seg *segment) error {
-	j, err := createJournal(journalName(s.path, s.next), s.zstd)
+	file := journalFile{s.next, fmt.Sprintf("%s.journal.%08d", s.path, s.next)}
 	s.next++
+	j, err := createJournal(file.path, s.zstd)
 	if err != nil {
 		return err
 	}
-	old := seg.journals
-	seg.journals = append(slices.Clone(old), j.path)
 	if err := s.fill(j, seg); err != nil {
-		seg.journals = old
 		return errors.Join(err, j.close(), os.Remove(j.path))
 	}
-	seg.open, seg.safe = j, true
-	for _, path := range old {
-		os.Remove(path) // best effort: what stays is read again, and known then
+	for _, old := range seg.journals {
+		os.Remove(old.path) // best effort: what stays is read again, and known then
 	}
-	seg.journals = []string{j.path}
+	seg.open, seg.safe, seg.journals = j, true, []journalFile{file}
 	return nil
 }
 

@@ -45,7 +45,7 @@ const room = 1 << 20
 func (d *disk) makeRoom() error {
 	avail, floor := d.space(d.path)
 	full := floor > 0 && avail < floor
-	d.update(func(st *diskState) { st.Full, st.FreeBytes = full, avail })
+	d.update(func(st *diskState) { st.Full, st.Stopped, st.FreeBytes = full, false, avail })
 	if !full {
 		return nil
 	}
@@ -61,7 +61,16 @@ func (d *disk) makeRoom() error {
 		}
 	}
 	if free() < room {
+		d.update(func(st *diskState) { st.Stopped = true })
 		return errFull
 	}
 	return nil
+}
+
+// hasStopped reports whether there is no room even in the file: then nothing is
+// journaled either.
+func (d *disk) hasStopped() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state.Stopped
 }
