@@ -14,9 +14,9 @@ import (
 	"stallmark/rules/audit"
 )
 
-// auditWatch is how long the audit samples this host: the first beats find the
-// processes, the next read them.
-const auditWatch = 3 * time.Second
+// auditBeats is how often the audit samples this host: the first beats find the
+// processes, the next read them, one more tells what was read.
+const auditBeats = 5
 
 // auditLevels are the values of --fail-on.
 func auditLevels() []string { return []string{string(audit.Advise), string(audit.Warn)} }
@@ -133,8 +133,9 @@ func (p *program) auditHost(ctx context.Context, o *options, checks *audit.Pack)
 	if err != nil {
 		return audited{}, err
 	}
-	fmt.Fprintf(p.stderr, "looking at %s for %v ...\n", oneLine(m.hostname), auditWatch)
-	limited, cancel := context.WithTimeout(ctx, max(auditWatch, 3*o.interval)+o.interval/2)
+	watch := auditBeats * o.interval
+	fmt.Fprintf(p.stderr, "looking at %s for %v ...\n", oneLine(m.hostname), watch)
+	limited, cancel := context.WithTimeout(ctx, watch+o.interval/2)
 	defer cancel()
 	if err := sampler.Run(limited); err != nil && limited.Err() == nil {
 		return audited{}, err

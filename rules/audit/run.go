@@ -114,6 +114,9 @@ func (c *check) judge(h *host, subject map[string]string) (Result, error) {
 	if err == nil {
 		return r, nil
 	}
+	if errors.Is(err, rules.ErrMissing) {
+		err = s.firstGap(err)
+	}
 	r.Advice, r.State = nil, Unknown
 	if g, ok := errors.AsType[gap](err); ok && g.lacking {
 		r.State, r.Says = Absent, g.why

@@ -3,6 +3,8 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // scope is the names of one check for one subject, worked out when asked for.
@@ -58,6 +60,16 @@ func (s *scope) texts() map[string]any {
 		all[name], _ = s.lookup(name)
 	}
 	return all
+}
+
+// firstGap is what could not be read, by name, when a text lacks a value.
+func (s *scope) firstGap(otherwise error) error {
+	for _, name := range slices.Sorted(maps.Keys(s.known)) {
+		if g, ok := errors.AsType[gap](s.known[name].err); ok && !g.lacking {
+			return g
+		}
+	}
+	return otherwise
 }
 
 // queryFailure is the first query that has failed, whoever asked for it.
