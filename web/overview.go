@@ -53,12 +53,11 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	b := backdrop{w, spansOf(main, rep, w), marksOf(events), gapsOf(rep.Coverage)}
 	o.Lanes, o.Quiet = s.lanes(rep, events, b)
 	o.Evidence = s.evidenceCharts(ctx, main, evidenceMax, b)
-	shown := ""
-	if len(main) > 0 {
-		shown = main[0].Signature
-	}
-	o.Around = s.hostCharts(ctx, shown, b)
-	if len(main) == 0 {
+	switch {
+	case len(main) > 0:
+		o.Around = s.hostCharts(ctx, main[0].Signature, b)
+	case o.Verdict.Kind != view.Blind:
+		o.Around = s.hostCharts(ctx, "", b)
 		o.Cliffs = s.cliffs(ctx, w)
 	}
 	return view.OverviewPage(o), nil

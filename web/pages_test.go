@@ -169,7 +169,7 @@ func TestVerdicts(t *testing.T) {
 		}, []string{"No known stall", "undefined"}},
 		{"likely", "stalling", []string{"likely", "2 of 2 measured confirmations hold, no direct witness seen"}, []string{"confirmed"}},
 		{"possible", "stalling", []string{"possible", "the condition alone: no confirmation could be measured"}, []string{"Do now", "likely"}},
-		{"resolved", "stalled", []string{"Was stalling", "03:04:51 – 03:07:41 · 2 min 50 s"}, []string{"since"}},
+		{"resolved", "stalled", []string{"Was stalling", "03:04:51 – 03:07:41 · 2 min 50 s", "Before the next one: Let kswapd"}, []string{"since", "Do now"}},
 		{"warning", "warning", []string{"Firing The same pages are written again and again"}, []string{"Stalling"}},
 		{"calm", "calm", []string{"Calm No known stall 10 signatures were checked, none fired.", "dirty-throttling dirty pages reached 52 %"}, []string{"unknown"}},
 		{"calm-unknown", "calm", []string{"1 could not be judged", "fsync-stall unknown"}, nil},

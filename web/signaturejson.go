@@ -15,7 +15,7 @@ type signatureData struct {
 	Title         string            `json:"title"`
 	Layer         model.Layer       `json:"layer"`
 	Severity      model.Severity    `json:"severity"`
-	State         string            `json:"state"` // firing, quiet or unknown
+	State         string            `json:"state"` // firing, fired, pending, quiet or unknown
 	Why           string            `json:"why,omitempty"`
 	Mend          string            `json:"mend,omitempty"`
 	What          string            `json:"what"`

@@ -20,7 +20,7 @@ func (s *server) signatures(r *http.Request, w view.Window) (templ.Component, er
 	p := s.live(s.frame(r, w, "Signatures"))
 	p.Timed, p.Twin = true, "/api/v1/signatures"+w.Query()
 	health := s.cfg.Backend.Health(r.Context())
-	return view.SignaturesPage(view.NewSignatures(p, s.cfg.Backend.Signatures(), view.StatesOf(rep), health)), nil
+	return view.SignaturesPage(view.NewSignatures(p, s.cfg.Backend.Signatures(), view.StatesOf(s.cfg.Backend.Signatures(), rep), health)), nil
 }
 
 func (s *server) signaturesJSON(r *http.Request, w view.Window) (any, error) {
@@ -28,7 +28,7 @@ func (s *server) signaturesJSON(r *http.Request, w view.Window) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	states := view.StatesOf(rep)
+	states := view.StatesOf(s.cfg.Backend.Signatures(), rep)
 	all := []signatureData{}
 	for _, sig := range s.cfg.Backend.Signatures() {
 		all = append(all, dataOf(sig, states))
@@ -61,7 +61,7 @@ func (s *server) signature(r *http.Request, w view.Window) (templ.Component, err
 	}
 	p := s.live(s.frame(r, w, sig.Title))
 	p.Timed, p.Twin = true, w.Link("api", "v1", "signatures", sig.ID)
-	page := view.NewSignature(p, sig, view.StatesOf(rep))
+	page := view.NewSignature(p, sig, view.StatesOf(s.cfg.Backend.Signatures(), rep))
 	mine := slices.DeleteFunc(slices.Clone(rep.Findings), func(f model.Finding) bool { return f.Signature != sig.ID })
 	page.Recent = view.BriefsOf(mine, w)
 	return view.SignaturePage(page), nil
@@ -76,5 +76,5 @@ func (s *server) signatureJSON(r *http.Request, w view.Window) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataOf(sig, view.StatesOf(rep)), nil
+	return dataOf(sig, view.StatesOf(s.cfg.Backend.Signatures(), rep)), nil
 }

@@ -28,12 +28,15 @@ func endValue(s Series, c Chart) string {
 	return "–"
 }
 
-// caption is the number in the head of the chart: that of its first series.
+// caption is the number in the head of the chart: that of the first series that
+// has one.
 func caption(c Chart) string {
-	if len(c.Series) == 0 {
-		return "–"
+	for _, s := range c.Series {
+		if v := endValue(s, c); v != "–" {
+			return v
+		}
 	}
-	return endValue(c.Series[0], c)
+	return "–"
 }
 
 // summary says in words what the picture shows.

@@ -168,6 +168,9 @@ func unknownOnly() Scene {
 func noData() Scene {
 	s := base("just started: no sample yet", NewData(end(), span, time.Second))
 	s.Report = model.Report{}
+	for _, sig := range s.Catalog {
+		s.Report.Unknown = append(s.Report.Unknown, model.Unknown{Signature: sig.ID, Title: sig.Title, Layer: sig.Layer, Severity: sig.Severity, Why: "no sample yet"})
+	}
 	return s
 }
 

@@ -13,7 +13,7 @@ import (
 // Lanes makes a row of every signature: those that fired by their first start,
 // then the unknown ones, then the quiet ones; causes before the rest.
 func Lanes(sigs []*rules.Signature, r model.Report, events []model.Event, w Window) []chart.Lane {
-	states := StatesOf(r)
+	states := StatesOf(sigs, r)
 	rows := map[string]*chart.Lane{}
 	var order []string
 	add := func(id string, layer model.Layer) *chart.Lane {

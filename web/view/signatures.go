@@ -11,7 +11,7 @@ import (
 
 // State is how a signature stands now.
 type State struct {
-	Word  string // firing, quiet, unknown
+	Word  string // firing, fired (and ended), pending, quiet, unknown
 	Glyph Glyph
 	Class string
 	Why   string
@@ -73,9 +73,18 @@ type Reference struct {
 	Text, Href string
 }
 
-// StatesOf reads from a report how each signature stands, by id.
-func StatesOf(r model.Report) map[string]State {
+// StatesOf reads from a report how each signature stands, by id. A report rules
+// out causes alone: a mechanism or symptom that it does not mention was judged
+// and is quiet; a cause that it does not mention holds, but not yet for long
+// enough.
+func StatesOf(sigs []*rules.Signature, r model.Report) map[string]State {
 	states := map[string]State{}
+	for _, s := range sigs {
+		states[s.ID] = State{Word: "quiet", Glyph: GlyphOK, Class: "quiet", Why: "its condition is not met"}
+		if s.Layer == model.LayerCause {
+			states[s.ID] = State{Word: "pending", Glyph: GlyphPartial, Class: "pending", Why: "its condition holds, not yet for long enough"}
+		}
+	}
 	for _, q := range r.RuledOut {
 		states[q.Signature] = State{Word: "quiet", Glyph: GlyphOK, Class: "quiet", Why: format.Clean(q.Why)}
 	}
@@ -83,10 +92,16 @@ func StatesOf(r model.Report) map[string]State {
 		states[u.Signature] = State{"unknown", GlyphUnknown, "unknown", format.Clean(u.Why), format.Clean(u.Mend)}
 	}
 	for _, f := range r.Findings {
-		if f.Ended == nil && f.State != model.StatePending {
-			value, of := headline(f)
-			states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: strings.Trim(of+": "+value, ": ")}
+		if f.State == model.StatePending || states[f.Signature].Word == "firing" {
+			continue
 		}
+		value, of := headline(f)
+		why := strings.Trim(of+": "+value, ": ")
+		if f.Ended != nil {
+			states[f.Signature] = State{Word: "fired", Glyph: GlyphPast, Class: severityClass(f.Severity), Why: "until " + format.Stamp(*f.Ended) + " UTC, " + why}
+			continue
+		}
+		states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: why}
 	}
 	return states
 }
@@ -119,11 +134,7 @@ func NewSignatures(p Page, all []*rules.Signature, states map[string]State, h He
 
 // RowOf is one line of the catalogue.
 func RowOf(s *rules.Signature, states map[string]State, w Window) SignatureRow {
-	state, ok := states[s.ID]
-	if !ok {
-		state = State{Word: "not judged", Glyph: GlyphUnknown, Class: "unknown", Why: "no verdict about it in this window"}
-	}
-	return SignatureRow{format.Clean(s.ID), format.Clean(s.Title), s.Layer, s.Severity, state, w.Link("signatures", s.ID)}
+	return SignatureRow{format.Clean(s.ID), format.Clean(s.Title), s.Layer, s.Severity, states[s.ID], w.Link("signatures", s.ID)}
 }
 
 // NewSignature fills the page of one signature.

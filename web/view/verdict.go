@@ -93,7 +93,7 @@ func NewVerdict(r model.Report, w Window, blind bool) Verdict {
 		v.Kind, v.Glyph, v.Word = Blind, GlyphUnknown, "No data"
 		v.Title = "Nothing was recorded in this window"
 		v.Text = "There is no verdict without samples. The Status page says which sources answer."
-		v.RuledOut = nil
+		v.RuledOut, v.Unknown = nil, nil
 	default:
 		v.nothing(r, w)
 	}

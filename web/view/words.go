@@ -25,6 +25,14 @@ func doTitle(kind string) string {
 	return "Accept"
 }
 
+// bannerTitle heads the banner's advice. What has ended needs nothing now.
+func bannerTitle(v Verdict) string {
+	if !v.Ended.IsZero() {
+		return "Before the next one"
+	}
+	return doTitle(v.Do.Kind)
+}
+
 // outTitle heads the list of what was checked.
 func outTitle(k VerdictKind) string {
 	if k == Calm || k == Unsure || k == Blind {
