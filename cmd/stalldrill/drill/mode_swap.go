@@ -15,7 +15,7 @@ func swapIn() Mode {
 		Group:   "memory",
 		Signs:   []Sign{{Counter: "pswpin", AtLeast: 100}},
 		Plan: func(f Facts) Plan {
-			heap := min(900*mib, f.Memory.Available/8/mib*mib)
+			heap := min(f.size(900*mib), f.Memory.Available/8/mib*mib)
 			p := Plan{
 				Victim: f.victim(work.Task{Name: "heap", Do: work.Anon, Size: heap, Rate: 20000}),
 				Limits: []Setting{f.memoryLimit(heap * 4 / 9)},

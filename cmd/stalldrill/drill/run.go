@@ -100,7 +100,9 @@ func (r *run) act(ctx context.Context) error {
 	if err := errors.Join(r.victim.say(work.WordPrepare), r.apply(true)); err != nil {
 		return err
 	}
-	r.config.Log("%s: prepares, which may take a minute", r.mode.Name)
+	if len(r.plan.Loads) > 0 {
+		r.config.Log("%s: prepares, which may take a minute", r.mode.Name)
+	}
 	for _, spec := range r.plan.Loads {
 		if err := r.start(ctx, spec); err != nil {
 			return err
