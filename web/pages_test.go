@@ -271,7 +271,7 @@ func TestChartsHaveData(t *testing.T) {
 
 func TestEmptyChartSaysWhy(t *testing.T) {
 	doc := show(t, scene(t, "unknown")).page(t, "/")
-	if got := text(find(doc, "empty")...); !strings.Contains(got, "absent: the kernel was booted with psi=0") {
+	if got := text(find(doc, "note")...); !strings.Contains(got, "absent: the kernel was booted with psi=0") {
 		t.Errorf("empty charts say %q", got)
 	}
 }

@@ -44,7 +44,7 @@ type backdrop struct {
 	window view.Window
 	fired  []chart.Span
 	marks  []chart.Mark
-	gaps   []model.Coverage // of the sources that are not ok
+	gaps   []model.Coverage // of the sources that give nothing
 }
 
 // missing says why a panel has no data: the source that gives its metrics
@@ -62,9 +62,9 @@ func (b backdrop) missing(p panel) string {
 	return ""
 }
 
-// gapsOf are the sources that could not read everything.
+// gapsOf are the sources that give nothing.
 func gapsOf(all []model.Coverage) []model.Coverage {
-	return slices.DeleteFunc(slices.Clone(all), func(c model.Coverage) bool { return c.State == model.SourceOK })
+	return slices.DeleteFunc(slices.Clone(all), func(c model.Coverage) bool { return c.State == model.SourceOK || c.State == model.SourcePartial })
 }
 
 // step is the distance of a chart's samples: a beat, or as many as it takes to

@@ -42,7 +42,7 @@ type Chart struct {
 	Title  string
 	Unit   string // as package format knows them
 	Note   string // one line below the chart
-	Empty  string // why there is nothing to draw, shown in place of lines
+	Empty  string // why there is nothing to draw, if there is not
 	From   time.Time
 	To     time.Time
 	Step   time.Duration // distance of samples; more than one and a half of it is a gap

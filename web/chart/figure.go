@@ -53,7 +53,7 @@ const maxLines = 6
 // Lay computes the figure of a chart.
 func Lay(c Chart) Figure {
 	fig := Figure{
-		ID: c.ID, Title: c.Title, Note: c.Note, Empty: c.Empty,
+		ID: c.ID, Title: c.Title, Note: c.Note,
 		From: strconv.FormatInt(c.From.UnixMilli(), 10), To: strconv.FormatInt(c.To.UnixMilli(), 10),
 		XTicks: xTicks(c.From, c.To, 5, false),
 	}
@@ -61,8 +61,9 @@ func Lay(c Chart) Figure {
 		c.Series = c.Series[:maxLines]
 	}
 	low, high, any := extent(c.Series)
-	if !any && fig.Empty == "" {
-		fig.Empty = "no data in this window"
+	if !any {
+		fig.Empty, fig.Note = "no data in this window", strings.TrimSpace(c.Empty+"\n"+c.Note)
+		c.Limits = nil
 	}
 	f := frame{from: c.From.UnixMilli(), to: c.To.UnixMilli(), bottom: min(low, 0)}
 	f.top = topOf(high, c)

@@ -176,6 +176,9 @@ func proofWords(e model.Evidence) (role, state string, g Glyph) {
 		if against {
 			return role, "does not", GlyphOK
 		}
+		if e.Role == model.RoleWitness {
+			return role, "not seen", GlyphAbsent
+		}
 		return role, "does not hold", GlyphFailed
 	case model.EvidenceUnmeasured:
 		return role, "unmeasured", GlyphUnknown
