@@ -12,7 +12,7 @@ import (
 
 // runWork is a worker process of a drill.
 func runWork(_ context.Context, p *program, _ *options, _ []string) (int, error) {
-	return exitOK, work.Run(p.host, p.stdin, p.stdout)
+	return exitOK, work.Run(p.host, p.stdin, p.stdout, p.stderr)
 }
 
 // runGuard is the guard process of a drill.

@@ -163,7 +163,7 @@ func (r *run) swap() error {
 		if err != nil {
 			return err
 		}
-		return r.journal.SwapOn(device, r.plan.Swap)
+		return r.swapOn(device)
 	}
 	path := filepath.Join(r.journal.Folder(), "swap")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -173,6 +173,11 @@ func (r *run) swap() error {
 	if err := errors.Join(unix.Fallocate(int(f.Fd()), 0, 0, r.plan.Swap), f.Close()); err != nil {
 		return fmt.Errorf("swap file: %w", err)
 	}
+	return r.swapOn(path)
+}
+
+func (r *run) swapOn(path string) error {
+	r.result.Settings = append(r.result.Settings, "swap on "+path+" of "+bytesText(r.plan.Swap))
 	return r.journal.SwapOn(path, r.plan.Swap)
 }
 
@@ -186,12 +191,23 @@ func (r *run) apply(early bool) error {
 		if s.Early != early || s.absent() {
 			continue
 		}
-		if err := r.journal.Set(s.Path, s.Value); err != nil {
+		if err := r.set(s); err != nil {
 			return err
 		}
 		r.result.Settings = append(r.result.Settings, s.Path+" = "+s.Value)
 	}
 	return nil
+}
+
+// set makes a setting. A memory limit is refused as busy while the group cannot
+// be brought below it: its dirty pages must be written first.
+func (r *run) set(s Setting) (err error) {
+	for range 5 {
+		if err = r.journal.Set(s.Path, s.Value); !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+	}
+	return err
 }
 
 // provoke lets everything loose for the time of the drill.

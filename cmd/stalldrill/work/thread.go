@@ -44,7 +44,10 @@ func (t *thread) run(w *worker) {
 	for !w.stopped.Load() && t.err == nil {
 		next = t.once(w, next, period)
 	}
-	if period > 0 && t.err == nil {
+	switch {
+	case t.err != nil:
+		fmt.Fprintf(w.log, "%s: %v\n", w.spec.Name, t.err)
+	case period > 0:
 		t.unserved(w.phase(), next, period)
 	}
 }

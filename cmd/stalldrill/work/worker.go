@@ -26,20 +26,22 @@ const (
 // worker is one child process.
 type worker struct {
 	spec    Spec
+	log     io.Writer
 	drill   chan struct{} // closed when the drill begins
 	stop    chan struct{} // closed at the end
 	now     atomic.Int32  // the phase
 	stopped atomic.Bool
 }
 
-// Run is the life of a worker process: see the package's description.
-func Run(h host.Host, in io.Reader, out io.Writer) error {
+// Run is the life of a worker process: see the package's description. A task
+// that cannot go on is told on log at once.
+func Run(h host.Host, in io.Reader, out, log io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, mib)
 	if !lines.Scan() {
 		return errors.New("no specification on the input")
 	}
-	w := &worker{drill: make(chan struct{}), stop: make(chan struct{})}
+	w := &worker{log: log, drill: make(chan struct{}), stop: make(chan struct{})}
 	if err := json.Unmarshal(lines.Bytes(), &w.spec); err != nil {
 		return fmt.Errorf("specification: %w", err)
 	}

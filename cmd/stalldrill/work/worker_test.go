@@ -22,7 +22,7 @@ const asWorker = "STALLDRILL_TEST_WORKER"
 func TestMain(m *testing.M) {
 	if os.Getenv(asWorker) != "" {
 		runtime.LockOSThread() // as main does: the first thread has the process's name
-		if err := Run(host.Live(), os.Stdin, os.Stdout); err != nil {
+		if err := Run(host.Live(), os.Stdin, os.Stdout, os.Stderr); err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}
