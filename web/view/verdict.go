@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"stallmark/storage/model"
@@ -167,141 +166,6 @@ func kindOf(all []model.Finding) VerdictKind {
 	return Warned
 }
 
-// mainIncident is the one that the banner is about: lasting before ended,
-// critical before others, then the latest. Findings of severity info and
-// pending ones make no banner.
-func mainIncident(r model.Report) *model.Incident {
-	var best *model.Incident
-	var bestRank []int64
-	for _, i := range incidents(r) {
-		rank, ok := rankOf(i, r)
-		if ok && (best == nil || slices.Compare(rank, bestRank) > 0) {
-			best, bestRank = &i, rank
-		}
-	}
-	return best
-}
-
-// incidents are the report's, and each finding that is in none of them as one
-// of its own: nothing that fired may be missing from the page.
-func incidents(r model.Report) []model.Incident {
-	all := slices.Clone(r.Incidents)
-	for _, f := range r.Findings {
-		if !slices.ContainsFunc(all, func(i model.Incident) bool { return i.Root == f.ID || slices.Contains(i.Findings, f.ID) }) {
-			all = append(all, model.Incident{Root: f.ID, Findings: []string{f.ID}, Started: f.Started, Ended: f.Ended})
-		}
-	}
-	return all
-}
-
-func rankOf(i model.Incident, r model.Report) ([]int64, bool) {
-	all := findingsOf(i, r)
-	if len(all) == 0 || !slices.ContainsFunc(all, bannerWorthy) {
-		return nil, false
-	}
-	kind := kindOf(all)
-	order := []VerdictKind{Warned, Stalled, Warning, Stalling}
-	return []int64{int64(slices.Index(order, kind)), certainty(all[0].Confidence), i.Started.UnixMilli()}, true
-}
-
-func bannerWorthy(f model.Finding) bool {
-	return f.Severity != model.SeverityInfo && f.State != model.StatePending
-}
-
-func certainty(c model.Confidence) int64 {
-	return int64(slices.Index([]model.Confidence{model.Possible, model.Likely, model.Confirmed}, c))
-}
-
-// findingsOf are an incident's findings, root first.
-func findingsOf(i model.Incident, r model.Report) []model.Finding {
-	var all []model.Finding
-	for _, id := range append([]string{i.Root}, i.Findings...) {
-		k := slices.IndexFunc(r.Findings, func(f model.Finding) bool { return f.ID == id })
-		if k >= 0 && !slices.ContainsFunc(all, func(f model.Finding) bool { return f.ID == id }) {
-			all = append(all, r.Findings[k])
-		}
-	}
-	return all
-}
-
-// chain lists the root and what follows from it, by layer, each signature once.
-func chain(all []model.Finding, w Window) []Step {
-	order := []model.Layer{model.LayerCause, model.LayerMechanism, model.LayerSymptom}
-	rest := slices.Clone(all[1:])
-	slices.SortStableFunc(rest, func(a, b model.Finding) int {
-		return slices.Index(order, a.Layer) - slices.Index(order, b.Layer)
-	})
-	var steps []Step
-	seen := map[string]bool{}
-	for _, f := range append([]model.Finding{all[0]}, rest...) {
-		if !seen[f.Signature] {
-			seen[f.Signature] = true
-			title := format.Clean(f.Title)
-			if len(steps) == 0 { // the banner's heading is its title already
-				title = format.Clean(f.Signature)
-			}
-			value, of := headline(f)
-			layer := f.Layer
-			if len(steps) > 0 && layer == model.LayerCause {
-				layer = model.LayerMechanism // what a root explains is how it travels
-			}
-			steps = append(steps, Step{layer, title, value, of, w.Link("findings", f.ID)})
-		}
-	}
-	return steps
-}
-
-// headline is the measured value that says most: the first evidence that holds.
-func headline(f model.Finding) (value, of string) {
-	for _, e := range f.Evidence {
-		if e.Value == nil || e.State != model.EvidenceHolds {
-			continue
-		}
-		value = format.Value(*e.Value, e.Unit)
-		if e.Threshold != nil && *e.Threshold != 0 {
-			value += " against " + format.Value(*e.Threshold, e.Unit)
-		}
-		return value, format.Clean(e.Title)
-	}
-	return "", ""
-}
-
-// because says what makes the confidence: the witness, or what is missing.
-func because(f model.Finding) string {
-	var measured, holding, against int
-	for _, e := range f.Evidence {
-		if e.Role == model.RoleWitness && e.State == model.EvidenceHolds && f.Confidence == model.Confirmed {
-			return "Witness: " + format.Clean(firstLine(e.Detail, e.Title))
-		}
-		if e.Role == model.RoleConfirms && e.State != model.EvidenceUnmeasured {
-			measured++
-			if e.State == model.EvidenceHolds {
-				holding++
-			}
-		}
-		if e.Role == model.RoleContradicts && e.State == model.EvidenceHolds {
-			against++
-		}
-	}
-	text := fmt.Sprintf("%d of %s hold, no direct witness seen", holding, count(measured, "measured confirmation", "measured confirmations"))
-	if measured == 0 {
-		text = "the condition alone: no confirmation could be measured"
-	}
-	if against > 0 {
-		text += ", " + count(against, "value speaks", "values speak") + " against it"
-	}
-	return text
-}
-
-func firstLine(texts ...string) string {
-	for _, t := range texts {
-		if line, _, _ := strings.Cut(strings.TrimSpace(t), "\n"); line != "" {
-			return line
-		}
-	}
-	return ""
-}
-
 func ruledOut(all []model.RuledOut, w Window) []Checked {
 	var out []Checked
 	for _, r := range all {
@@ -342,39 +206,4 @@ func lasted(started, ended time.Time, w Window) string {
 		ended = started
 	}
 	return format.Span(ended.Sub(started))
-}
-
-// MainFindings are the findings that the banner is about, root first; nil if
-// there is no banner.
-func MainFindings(r model.Report) []model.Finding {
-	if i := mainIncident(r); i != nil {
-		return findingsOf(*i, r)
-	}
-	return nil
-}
-
-// NewOthers are the roots of the window's other incidents, the newest first.
-func NewOthers(r model.Report, w Window) []Brief {
-	main := mainIncident(r)
-	var roots []model.Finding
-	for _, i := range incidents(r) {
-		if main != nil && i.Root == main.Root {
-			continue
-		}
-		if all := findingsOf(i, r); len(all) > 0 {
-			roots = append(roots, all[0])
-		}
-	}
-	return BriefsOf(roots, w)
-}
-
-// ChainOf is the chain of the incident that a finding belongs to, nil if it
-// stands alone.
-func ChainOf(id string, r model.Report, w Window) []Step {
-	for _, i := range r.Incidents {
-		if all := findingsOf(i, r); len(all) > 1 && slices.ContainsFunc(all, func(f model.Finding) bool { return f.ID == id }) {
-			return chain(all, w)
-		}
-	}
-	return nil
 }
