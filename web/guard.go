@@ -38,7 +38,9 @@ func headers(next http.Handler) http.Handler {
 func (s *server) knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.hostAllowed(r.Host) {
-			s.fail(w, r, &failure{status: http.StatusMisdirectedRequest, message: fmt.Sprintf("This server does not answer to the name %q. Names can be allowed in its configuration.", r.Host)})
+			// A bare answer: whoever asks under a foreign name learns nothing of this host.
+			s.cfg.Logger.Warn("request for a foreign name refused", "host", r.Host)
+			http.Error(w, "421: this server does not answer to that name; names can be allowed in its configuration", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
