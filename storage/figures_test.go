@@ -24,7 +24,7 @@ func loop(t testing.TB, name string) *capture.Loop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return capture.NewLoop(c, base, 1000)
+	return capture.NewShuffled(c, base, 1000)
 }
 
 // written is how many bytes this process has had written to disks.
@@ -50,10 +50,10 @@ func written(t testing.TB) (disk, calls float64) {
 func BenchmarkAppend(b *testing.B) {
 	l := loop(b, capture.DirtyThrottle)
 	s := NewMemory(Options{})
-	for i := range 200 {
-		s.Append(l.Batch(i))
+	for range 200 {
+		s.Append(l.Next())
 	}
-	batch := l.Batch(200)
+	batch := l.Next()
 	b.ReportAllocs()
 	i := 200
 	for b.Loop() {
@@ -87,7 +87,7 @@ func hour(b *testing.B, name string) {
 	samples, journal := 0, int64(0)
 	before, _ := written(b)
 	for i := range 3600 + 60 {
-		batch := l.Batch(i)
+		batch := l.Next()
 		samples += len(batch.Samples)
 		s.Append(batch)
 		if i%60 == 50 {
@@ -122,10 +122,10 @@ func week(b *testing.B, days int) string {
 		b.Fatal(err)
 	}
 	widen(c, 1000)
-	l := capture.NewLoop(c, base, 1000)
+	l := capture.NewShuffled(c, base, 1000)
 	s := openTest(b, path, func(o *Options) { o.Retention = 30 * 24 * time.Hour })
 	for i := range days * 86400 {
-		s.Append(l.Batch(i))
+		s.Append(l.Next())
 		if i%60 == 59 {
 			s.drained(b)
 		}

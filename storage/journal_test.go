@@ -222,7 +222,7 @@ func TestJournalIsSmall(t *testing.T) {
 	var row beatRow
 	series := 0
 	for i := range 60 {
-		b := l.Batch(i)
+		b := l.Next()
 		series = len(b.Samples)
 		h.append(b)
 		h.row(uint64(i), &row)

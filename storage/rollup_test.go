@@ -261,7 +261,7 @@ func TestBytesAreBounded(t *testing.T) {
 	s := openTest(t, dbPath(t), func(o *Options) { o.MaxBytes = limit })
 	l := loop(t, "c_direct_reclaim")
 	for i := range 5400 {
-		s.Append(l.Batch(i))
+		s.Append(l.Next())
 		if i%60 == 0 {
 			s.drained(t)
 		}

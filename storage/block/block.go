@@ -188,12 +188,11 @@ func (b *Block) readFrames(c *cursor, data []byte) {
 	for n := c.count(len(b.IDs)); n > 0 && !c.bad; n-- {
 		f := frame{columns: c.count(len(b.IDs) - columns), raw: c.count(maxFrame)}
 		size := c.count(len(data))
-		if len(c.b) < 4 {
-			c.fail()
+		sum := c.take(4)
+		if sum == nil {
 			return
 		}
-		f.sum = binary.LittleEndian.Uint32(c.b)
-		c.b = c.b[4:]
+		f.sum = binary.LittleEndian.Uint32(sum)
 		f.data, data = data[:size], data[size:]
 		columns += f.columns
 		b.frames = append(b.frames, f)

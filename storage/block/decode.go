@@ -10,19 +10,28 @@ import (
 var errDamaged = errors.New("damaged block")
 
 // cursor reads numbers off a byte slice. After a failure everything reads as
-// zero and bad is set.
+// zero and bad is set. It moves an index, since moving the slice would cost a
+// write barrier a number.
 type cursor struct {
 	b   []byte
+	i   int
 	bad bool
 }
 
+// left is how many bytes there are.
+func (c *cursor) left() int { return len(c.b) - c.i }
+
 func (c *cursor) uvarint() uint64 {
-	v, n := binary.Uvarint(c.b)
+	if c.i < len(c.b) && c.b[c.i] < 0x80 { // nearly always
+		c.i++
+		return uint64(c.b[c.i-1])
+	}
+	v, n := binary.Uvarint(c.b[c.i:])
 	if n <= 0 {
 		c.fail()
 		return 0
 	}
-	c.b = c.b[n:]
+	c.i += n
 	return v
 }
 
@@ -37,51 +46,46 @@ func (c *cursor) count(limit int) int {
 }
 
 func (c *cursor) uint64() uint64 {
-	if len(c.b) < 8 {
-		c.fail()
-		return 0
+	if b := c.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
 	}
-	v := binary.LittleEndian.Uint64(c.b)
-	c.b = c.b[8:]
-	return v
+	return 0
 }
 
 func (c *cursor) byte() byte {
-	if len(c.b) == 0 {
-		c.fail()
-		return 0
+	if b := c.take(1); b != nil {
+		return b[0]
 	}
-	v := c.b[0]
-	c.b = c.b[1:]
-	return v
+	return 0
 }
 
-func (c *cursor) skip(n int) {
-	if n > len(c.b) {
+// take takes n bytes; nil if there are fewer.
+func (c *cursor) take(n int) []byte {
+	if n > c.left() {
 		c.fail()
-		return
+		return nil
 	}
-	c.b = c.b[n:]
+	c.i += n
+	return c.b[c.i-n : c.i]
 }
 
 // skipUvarints passes over n numbers. A number ends at a byte without the high
 // bit; eight bytes are looked at together.
 func (c *cursor) skipUvarints(n int) {
 	const high = 0x8080808080808080
-	for n >= 8 && len(c.b) >= 8 {
-		n -= bits.OnesCount64(^binary.LittleEndian.Uint64(c.b) & high)
-		c.b = c.b[8:]
+	for n >= 8 && c.left() >= 8 {
+		n -= bits.OnesCount64(^binary.LittleEndian.Uint64(c.b[c.i:]) & high)
+		c.i += 8
 	}
 	for ; n > 0; n-- {
-		end := 0
-		for end < len(c.b) && c.b[end] >= 0x80 {
-			end++
+		for c.i < len(c.b) && c.b[c.i] >= 0x80 {
+			c.i++
 		}
-		c.skip(end + 1)
+		c.take(1)
 	}
 }
 
-func (c *cursor) fail() { c.b, c.bad = nil, true }
+func (c *cursor) fail() { c.b, c.i, c.bad = nil, 0, true }
 
 // decoder reads the columns of one frame in order.
 type decoder struct {
@@ -93,11 +97,8 @@ type decoder struct {
 func newDecoder(frame []byte, rows int) decoder {
 	c := cursor{b: frame}
 	n := c.count(len(frame))
-	if n > len(c.b) {
-		c.fail()
-		n = 0
-	}
-	return decoder{cursor{c.b[:n], c.bad}, cursor{c.b[n:], c.bad}, rows}
+	heads := c.take(n)
+	return decoder{cursor{b: heads, bad: c.bad}, cursor{b: c.b[c.i:], bad: c.bad}, rows}
 }
 
 // shape is the head of a column.
@@ -182,7 +183,7 @@ func (d *decoder) skip() {
 	switch s := d.shape(); s.form {
 	case formConst:
 	case formXOR:
-		d.bodies.skip(8 * s.n)
+		d.bodies.take(8 * s.n)
 	default:
 		n := s.n - 1
 		if s.off {

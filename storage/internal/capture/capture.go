@@ -7,7 +7,6 @@ package capture
 import (
 	"embed"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -97,63 +96,4 @@ func parseSeries(key string) *model.Series {
 		}
 	}
 	return model.NewSeries(name, pairs...)
-}
-
-// Loop turns the capture into an endless run of beats, one each interval from
-// start on (both in milliseconds). Counters go on from where they were. The
-// samples of a batch are reused for the next.
-type Loop struct {
-	c               *Capture
-	start, interval int64
-	offset          []float64 // of each counter
-	samples         []model.Sample
-}
-
-// NewLoop makes a loop.
-func NewLoop(c *Capture, start, interval int64) *Loop {
-	return &Loop{c: c, start: start, interval: interval, offset: make([]float64, len(c.Series))}
-}
-
-// Batch is beat i. Beats must be asked for in order.
-func (l *Loop) Batch(i int) model.Batch {
-	n := len(l.c.Times)
-	round, k := i/n, i%n
-	if k == 0 && round > 0 {
-		l.wrap(n)
-	}
-	l.samples = l.samples[:0]
-	for s, series := range l.c.Series {
-		if l.c.Has[s][k] {
-			l.samples = append(l.samples, model.Sample{Series: series, Value: decimal(l.c.Values[s][k] + l.offset[s])})
-		}
-	}
-	jitter := l.c.Times[k] % 3 // a sampler is a millisecond or two late
-	return model.Batch{At: l.start + int64(i)*l.interval + jitter, Samples: l.samples}
-}
-
-// decimal takes the rounding error of a sum out again: sources give decimals.
-func decimal(v float64) float64 {
-	const nano = 1e9
-	if v == math.Trunc(v) || math.Abs(v) > 1<<53/nano {
-		return v
-	}
-	return math.Round(v*nano) / nano
-}
-
-// wrap lets what only ever grew go on growing in the next round.
-func (l *Loop) wrap(n int) {
-	for s, vals := range l.c.Values {
-		if isCounter(vals) {
-			l.offset[s] += vals[n-1] - vals[0]
-		}
-	}
-}
-
-func isCounter(vals []float64) bool {
-	for i := 1; i < len(vals); i++ {
-		if vals[i] < vals[i-1] {
-			return false
-		}
-	}
-	return vals[len(vals)-1] > vals[0]
 }
