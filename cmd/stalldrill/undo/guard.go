@@ -79,6 +79,7 @@ func (g *Guard) Done() error {
 // and undoes the journal if the word did not come. What it does is told on log.
 func RunGuard(h host.Host, state string, log io.Writer) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	_ = host.Write(filepath.Join(h.Proc, "self/comm"), "drill-guard")
 	_ = host.Write(filepath.Join(h.Proc, "self/oom_score_adj"), "-900") // refused without privilege
 	LockPages()
 	pipe := os.NewFile(guardFd, "drill")
