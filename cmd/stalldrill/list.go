@@ -28,7 +28,7 @@ func runList(_ context.Context, p *program, o *options, args []string) (int, err
 		return exitUsage, err
 	}
 	for _, m := range drill.Modes() {
-		row := listed{Mode: m.Name, Summary: m.Summary, Truth: m.Truth, Also: m.Also, Possible: true}
+		row := listed{Mode: m.Name, Summary: m.Summary, Truth: append([]string{}, m.Truth...), Also: append([]string{}, m.Also...), Possible: true}
 		if err := drill.Possible(p.host, m, o.dir, o.limits(memory.Total)); err != nil {
 			row.Possible, row.Why = false, err.Error()
 		}

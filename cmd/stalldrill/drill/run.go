@@ -58,7 +58,7 @@ type run struct {
 // drill that was cut short is a result.
 func Run(ctx context.Context, c Config, m Mode) (res Result, err error) {
 	r := &run{config: c, mode: m}
-	r.result = Result{Mode: m.Name, Truth: m.Truth, Also: m.Also, Harmless: m.Harmless}
+	r.result = Result{Mode: m.Name, Truth: names(m.Truth), Also: names(m.Also), Harmless: m.Harmless}
 	if err := r.plans(); err != nil {
 		return r.result, err
 	}
@@ -78,6 +78,9 @@ func Run(ctx context.Context, c Config, m Mode) (res Result, err error) {
 	}
 	return r.result, r.act(ctx)
 }
+
+// names are never null in JSON.
+func names(list []string) []string { return append([]string{}, list...) }
 
 // plans surveys the machine and refuses what it cannot bear.
 func (r *run) plans() (err error) {
