@@ -12,6 +12,7 @@ import (
 	"stallmark/collectors/files"
 	"stallmark/rules"
 	"stallmark/rules/audit"
+	"stallmark/storage/model"
 )
 
 // auditBeats is how often the audit samples this host: the first beats find the
@@ -53,9 +54,18 @@ Exit codes: 0 nothing at or above the level of --fail-on; 1 something is;
 
 // audited is the results for one host or recording.
 type audited struct {
-	What    string         `json:"what"`
-	At      time.Time      `json:"at"`
-	Results []audit.Result `json:"results"`
+	What    string
+	At      time.Time
+	Results []audit.Result
+}
+
+// MarshalJSON implements json.Marshaler.
+func (a audited) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		What    string         `json:"what"`
+		At      string         `json:"at"`
+		Results []audit.Result `json:"results"`
+	}{a.What, a.At.UTC().Format(model.JSONTime), a.Results})
 }
 
 func (p *program) runAudit(ctx context.Context, o *options, level audit.State, paths []string) (int, error) {
@@ -168,5 +178,5 @@ func (a *analysis) audit(ctx context.Context, checks *audit.Pack, what string, i
 		return audited{}, fmt.Errorf("%s: no beat was taken", what)
 	}
 	results, err := checks.Run(ctx, a.store, rules.NewQuery(a.store, interval), a.last)
-	return audited{what, a.last.UTC(), results}, err
+	return audited{what, a.last, results}, err
 }

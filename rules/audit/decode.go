@@ -45,7 +45,7 @@ func (d *decoder) decode(n *yaml.Node) {
 	var later []func()
 	var verdicts *yaml.Node
 	text := func(into *string) func(*yaml.Node) {
-		return func(n *yaml.Node) { later = append(later, func() { *into = d.Template(n, d.names) }) }
+		return func(n *yaml.Node) { later = append(later, func() { *into = d.template(n) }) }
 	}
 	use := func(do func(*yaml.Node)) func(*yaml.Node) {
 		return func(n *yaml.Node) { later = append(later, func() { do(n) }) }
@@ -158,11 +158,19 @@ func (d *decoder) expression(n *yaml.Node) *expression {
 	return e
 }
 
+// template reads a text. A # after a plain one would silently end it.
+func (d *decoder) template(n *yaml.Node) string {
+	if n.LineComment != "" && n.Style == 0 {
+		d.Fail(n, "the text ends at the comment %.40q: quote the text", n.LineComment)
+	}
+	return d.Template(n, d.names)
+}
+
 func (d *decoder) verdict(n *yaml.Node) {
 	var v verdict
 	var a Advice
 	text := func(into *string) func(*yaml.Node) {
-		return func(n *yaml.Node) { *into = d.Template(n, d.names) }
+		return func(n *yaml.Node) { *into = d.template(n) }
 	}
 	d.Mapping(n, map[string]func(*yaml.Node){
 		"when": func(n *yaml.Node) { v.when = d.expression(n) },

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 
 	"stallmark/rules"
 	"stallmark/storage/model"
 )
+
+// metricName is the label that holds a metric's name.
+const metricName = "__name__"
 
 // host is what is known of a host at one time.
 type host struct {
@@ -63,7 +65,7 @@ func (h *host) subjects(expr string) ([]map[string]string, error) {
 	var subjects []map[string]string
 	for _, s := range v {
 		m := s.Metric.Map()
-		delete(m, labels.MetricName)
+		delete(m, metricName)
 		if !slices.ContainsFunc(subjects, func(o map[string]string) bool { return maps.Equal(m, o) }) {
 			subjects = append(subjects, m)
 		}

@@ -66,11 +66,11 @@ func seriesOf(tb testing.TB, text string) *model.Series {
 	}
 	var pairs []string
 	ls.Range(func(l labels.Label) {
-		if l.Name != labels.MetricName {
+		if l.Name != metricName {
 			pairs = append(pairs, l.Name, l.Value)
 		}
 	})
-	return model.NewSeries(ls.Get(labels.MetricName), pairs...)
+	return model.NewSeries(ls.Get(metricName), pairs...)
 }
 
 // coverage has every source that checks read from, ok unless the fixture says

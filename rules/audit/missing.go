@@ -27,7 +27,8 @@ func (h *host) missing(key string, subject map[string]string) gap {
 		_, name, _ = strings.Cut(name, ".")
 		return h.missingOfProcess(name, subject)
 	case "block":
-		return h.missingFrom(disksSource, "the setting "+name)
+		device, setting := cutLast(name)
+		return h.missingFrom(disksSource, setting+" of "+device)
 	case "sysctl":
 		return h.missingFrom(settingsSource, name)
 	case "thp", "psi":
@@ -36,14 +37,25 @@ func (h *host) missing(key string, subject map[string]string) gap {
 	return h.missingFrom(hostSource, key)
 }
 
-// missingFrom judges by the state of the source that should have stated it. A
-// source that could read something names what it could not.
+// missingFrom judges by the state of the source that should have stated it. The
+// settings name what they could not read; where those are missing that every
+// kernel has, what else is missing proves nothing.
 func (h *host) missingFrom(source, name string) gap {
 	c := h.sourceNamed(source)
-	if c.State == model.SourceOK || source == settingsSource && c.State == model.SourcePartial && !strings.Contains(c.Detail, name) {
+	partly := source == settingsSource && c.State == model.SourcePartial
+	switch {
+	case c.State == model.SourceOK || partly && !strings.Contains(c.Detail, name) && !strings.Contains(c.Detail, "not there"):
 		return gap{lacking: true, why: "This host has no " + name + "."}
+	case partly && strings.Contains(c.Detail, "not there"):
+		return gap{why: name + " (only a part of the settings is there)", mend: c.Mend}
 	}
 	return notRead(name, c)
+}
+
+// cutLast splits at the last dot: names of devices may have dots.
+func cutLast(s string) (before, after string) {
+	i := strings.LastIndexByte(s, '.')
+	return s[:max(i, 0)], s[i+1:]
 }
 
 // missingOfProcess: options of a JVM that are not there are not set. Keys of a

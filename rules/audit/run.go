@@ -106,9 +106,8 @@ func (c *check) judge(h *host, subject map[string]string) (Result, error) {
 	if err == nil {
 		err = v.fill(s, &r)
 	}
-	var failed *queryError
-	if errors.As(err, &failed) {
-		return r, failed.error
+	if failed, ok := errors.AsType[*queryError](err); ok {
+		return r, failed
 	}
 	r.Current, _ = rules.Render(c.current, s.texts(), subject, false)
 	if err == nil {

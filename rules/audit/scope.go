@@ -24,6 +24,8 @@ type outcome struct {
 // queryError is a query that failed: no statement about the host at all.
 type queryError struct{ error }
 
+func (e *queryError) Unwrap() error { return e.error }
+
 // lookup implements the type of that name.
 func (s *scope) lookup(name string) (any, error) {
 	o, ok := s.known[name]
