@@ -27,6 +27,20 @@ type Config struct {
 	Recorded map[string]string
 	// Disks resolves block devices to the disk below them. May be nil.
 	Disks Disks
+	// Watched takes what is found, for sources of other packages. May be nil.
+	Watched *Watched
+	// Alert reports whether to see more at a price, as in a burst: sleeping
+	// threads are looked at more often, and host tasks without waiting for more
+	// pressure. Nil means never.
+	Alert func() bool
+}
+
+// alert is Alert, or never.
+func (c Config) alert() func() bool {
+	if c.Alert == nil {
+		return func() bool { return false }
+	}
+	return c.Alert
 }
 
 // Files reads a file that a process names, as that process would see it.
@@ -48,7 +62,11 @@ type Disks interface {
 // Sources returns the sources of this package, in the order in which a replay
 // must run them: discovery comes first.
 func Sources(c Config) []collectors.Source {
-	t := &table{}
+	w := c.Watched
+	if w == nil {
+		w = NewWatched()
+	}
+	t := &w.table
 	return []collectors.Source{
 		newDiscovery(c, t),
 		newCounters(c, t),

@@ -23,6 +23,7 @@ type bench struct {
 	t       testing.TB
 	sampler *collectors.Sampler
 	at      time.Time
+	step    time.Duration
 	got     beat
 }
 
@@ -34,7 +35,7 @@ func newBench(t testing.TB, c Config) *bench {
 	if c.ClockTicks == 0 {
 		c.ClockTicks = 100
 	}
-	b := &bench{t: t, at: epoch}
+	b := &bench{t: t, at: epoch, step: time.Second}
 	b.got.facts, b.got.coverage = map[string]string{}, map[string]model.Coverage{}
 	s, err := collectors.New(collectors.Config{Sources: Sources(c), Sink: b, Interval: time.Second, Now: func() time.Time { return b.at }})
 	if err != nil {
@@ -44,12 +45,12 @@ func newBench(t testing.TB, c Config) *bench {
 	return b
 }
 
-// beat runs the sources on a tree, a second after the beat before.
+// beat runs the sources on a tree, a step (a second) after the beat before.
 func (b *bench) beat(root collectors.Root) beat {
 	b.got.values, b.got.events = map[string]float64{}, nil
 	b.sampler.SetRoot(root)
 	b.sampler.Collect(context.Background(), b.at)
-	b.at = b.at.Add(time.Second)
+	b.at = b.at.Add(b.step)
 	return b.got
 }
 

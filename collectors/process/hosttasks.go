@@ -12,21 +12,27 @@ import (
 
 // hostTasks looks, only while the host is under pressure, for tasks in state D
 // that belong to no watched process: who else is stuck, and where. It reads at
-// most maxTaskReads tasks a second, going round where there are more.
+// most maxTaskReads tasks a second, going round where there are more. Where
+// beats are shorter than a second, those in between look only at the tasks that
+// the last whole look found blocked.
 type hostTasks struct {
 	table    *table
+	alert    func() bool
 	pressure pressure
 	classifier
-	series  [len(waitGroups)]*model.Series
-	told    map[string]time.Time // thread and group
-	last    time.Time
-	after   int // pid after which the next look goes on
-	seen    int // blocked tasks whose place could be read
-	unseen  int // blocked tasks whose place is denied
-	waiting [len(waitGroups)]int
-	reads   int
-	stacks  int
-	buf     []byte
+	series   [len(waitGroups)]*model.Series
+	told     map[string]time.Time // thread and group
+	at       time.Time            // of this beat
+	round    time.Time            // of the last look at all tasks
+	whole    bool                 // it could see them all
+	suspects []suspect            // whom it found blocked
+	after    int                  // pid after which the next look goes on
+	seen     int                  // blocked tasks whose place could be read
+	unseen   int                  // blocked tasks whose place is denied
+	waiting  [len(waitGroups)]int
+	reads    int
+	stacks   int
+	buf      []byte
 }
 
 // Bounds of a look.
@@ -34,10 +40,18 @@ const (
 	maxTaskReads  = 2000 // stat files a second
 	maxTaskStacks = 64   // stacks a beat
 	maxTold       = 4096 // remembered events
+
+	roundEvery = 900 * time.Millisecond // a second, less what beats jitter
 )
 
-func newHostTasks(_ Config, t *table) *hostTasks {
-	h := &hostTasks{table: t, told: map[string]time.Time{}}
+// suspect is a task that was blocked when all were looked at.
+type suspect struct {
+	pid, tid int
+	dir      string
+}
+
+func newHostTasks(c Config, t *table) *hostTasks {
+	h := &hostTasks{table: t, alert: c.alert(), told: map[string]time.Time{}}
 	for i, wait := range waitGroups {
 		h.series[i] = model.NewSeries("stallmark_host_blocked_tasks", "wait", wait)
 	}
@@ -53,30 +67,51 @@ func (h *hostTasks) Provides() []string { return []string{"stallmark_host_blocke
 // Collect implements [collectors.Source].
 func (h *hostTasks) Collect(root collectors.Root, out *collectors.Out) error {
 	h.pressure.read(root, out.At())
-	elapsed := min(max(out.At().Sub(h.last), 0), time.Second)
-	h.last = out.At()
-	if !h.pressure.heavy {
+	if !h.pressure.heavy && !h.alert() {
 		clear(h.told)
 		return nil
 	}
-	h.reads = int(maxTaskReads * elapsed.Seconds())
+	h.at = out.At()
 	h.stacks = maxTaskStacks
 	h.seen, h.unseen = 0, 0
 	clear(h.waiting[:])
 	if len(h.told) > maxTold {
 		clear(h.told)
 	}
-	pids, err := h.others(root)
-	if err != nil {
-		return collectors.GapOf("/proc", err, "mount proc, or name its place")
+	if err := h.lookAround(root, out); err != nil {
+		return err
 	}
-	whole := h.look(root, out, pids)
 	if !h.blind() {
 		for i, n := range h.waiting {
 			out.Add(h.series[i], float64(n))
 		}
 	}
-	return h.gap(whole)
+	return h.gap(h.whole)
+}
+
+// lookAround looks at all tasks, or at the suspects if all were looked at
+// within the second.
+func (h *hostTasks) lookAround(root collectors.Root, out *collectors.Out) error {
+	elapsed := h.at.Sub(h.round)
+	if elapsed < 0 || elapsed > time.Second { // the clock went back, or it is the first look
+		elapsed = time.Second
+	}
+	h.reads = int(maxTaskReads * elapsed.Seconds())
+	if elapsed < roundEvery {
+		for _, s := range h.suspects {
+			if st, ok := h.stat(root, s.dir); ok {
+				h.task(root, out, s, st)
+			}
+		}
+		return nil
+	}
+	pids, err := h.others(root)
+	if err != nil {
+		return collectors.GapOf("/proc", err, "mount proc, or name its place")
+	}
+	h.round, h.suspects = h.at, h.suspects[:0]
+	h.whole = h.look(root, out, pids)
+	return nil
 }
 
 // gap says what was not looked at.
@@ -131,7 +166,7 @@ func (h *hostTasks) look(root collectors.Root, out *collectors.Out, pids []int) 
 			continue
 		}
 		if st.threads <= 1 {
-			h.task(root, out, pid, pid, dir, st)
+			h.suspect(root, out, suspect{pid, pid, dir}, st)
 			continue
 		}
 		tids, err := root.ReadDir(dir + "task")
@@ -145,7 +180,7 @@ func (h *hostTasks) look(root collectors.Root, out *collectors.Out, pids []int) 
 			}
 			task := dir + "task/" + name + "/"
 			if st, ok := h.stat(root, task); ok {
-				h.task(root, out, pid, tid, task, st)
+				h.suspect(root, out, suspect{pid, tid, task}, st)
 			}
 		}
 	}
@@ -174,13 +209,21 @@ func (h *hostTasks) stat(root collectors.Root, dir string) (taskStat, bool) {
 	return t, ok
 }
 
+// suspect counts one task if it is blocked, and remembers it.
+func (h *hostTasks) suspect(root collectors.Root, out *collectors.Out, s suspect, st taskStat) {
+	if st.state == 'D' && h.stacks > 0 {
+		h.suspects = append(h.suspects, s)
+		h.task(root, out, s, st)
+	}
+}
+
 // task counts one task if it is blocked.
-func (h *hostTasks) task(root collectors.Root, out *collectors.Out, pid, tid int, dir string, st taskStat) {
+func (h *hostTasks) task(root collectors.Root, out *collectors.Out, s suspect, st taskStat) {
 	if st.state != 'D' || h.stacks <= 0 {
 		return
 	}
 	h.stacks--
-	at, ok := h.place(root, dir)
+	at, ok := h.place(root, s.dir)
 	if !ok {
 		h.unseen++
 		return
@@ -190,7 +233,7 @@ func (h *hostTasks) task(root collectors.Root, out *collectors.Out, pid, tid int
 	for i, g := range waitGroups {
 		if g == wait {
 			h.waiting[i]++
-			h.event(out, pid, tid, st, at, wait)
+			h.event(out, s, st, at, wait)
 		}
 	}
 }
@@ -213,17 +256,17 @@ func (h *hostTasks) place(root collectors.Root, dir string) (verdict, bool) {
 }
 
 // event tells of a task, at most once in a while for each group.
-func (h *hostTasks) event(out *collectors.Out, pid, tid int, st taskStat, at verdict, wait string) {
-	key := strconv.Itoa(tid) + wait
-	if last, ok := h.told[key]; ok && h.last.Sub(last) < tellAgain {
+func (h *hostTasks) event(out *collectors.Out, s suspect, st taskStat, at verdict, wait string) {
+	tid := strconv.Itoa(s.tid)
+	if last, ok := h.told[tid+wait]; ok && h.at.Sub(last) < tellAgain {
 		return
 	}
-	h.told[key] = h.last
+	h.told[tid+wait] = h.at
 	out.Event(model.Event{
 		Kind: model.EventBlocked,
-		Text: fmt.Sprintf("%s (%d) waits in %s (%s)", st.comm, tid, at.function, wait),
+		Text: fmt.Sprintf("%s (%s) waits in %s (%s)", st.comm, tid, at.function, wait),
 		Attrs: map[string]string{
-			"process": st.comm, "pid": strconv.Itoa(pid), "tid": strconv.Itoa(tid), "thread": st.comm,
+			"process": st.comm, "pid": strconv.Itoa(s.pid), "tid": tid, "thread": st.comm,
 			"wait": wait, "function": at.function, "stack": at.stack,
 		},
 	})

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"stallmark/collectors"
 )
@@ -139,5 +140,39 @@ func TestHostTasksDenied(t *testing.T) {
 	}
 	if c := got.coverage["host-tasks"]; c.State != "denied" || !strings.Contains(c.Mend, "CAP_SYS_ADMIN") {
 		t.Errorf("coverage %+v", c)
+	}
+}
+
+func TestHostTasksBetweenSeconds(t *testing.T) {
+	p := newPressed()
+	p.task(50, 50, "dd", 'D', 1, "balance_dirty_pages")
+	p.task(70, 70, "idle", 'S', 1, "hrtimer_nanosleep")
+	alert := false
+	b := newBench(t, Config{Files: fakeFiles{}, Alert: func() bool { return alert }})
+	b.step = 100 * time.Millisecond
+	b.beat(p)
+	if keys := sortedKeys(b.beat(p).values, "stallmark_host_blocked"); len(keys) > 0 {
+		t.Errorf("without pressure and alert: %v", keys)
+	}
+	alert = true
+	if v := b.beat(p).values[onHost(waitDirtyThrottle)]; v != 1 {
+		t.Errorf("first look: %v, want 1", v)
+	}
+	c := &counting{p, map[string]int{}}
+	p.task(80, 80, "late", 'D', 1, "balance_dirty_pages")
+	if v := b.beat(c).values[onHost(waitDirtyThrottle)]; v != 1 || c.reads["proc/70/stat"] != 0 {
+		t.Errorf("%v, with %d looks at a task that was not blocked; want 1 and none", v, c.reads["proc/70/stat"])
+	}
+	p.task(50, 50, "dd", 'R', 1, "")
+	if v := b.beat(p).values[onHost(waitDirtyThrottle)]; v != 0 {
+		t.Errorf("%v after the task went on, want 0", v)
+	}
+	b.at = b.at.Add(time.Second)
+	if v := b.beat(p).values[onHost(waitDirtyThrottle)]; v != 1 {
+		t.Errorf("%v at the next whole look, want 1", v)
+	}
+	b.at = b.at.Add(-time.Minute)
+	if v := b.beat(p).values[onHost(waitDirtyThrottle)]; v != 1 {
+		t.Errorf("%v after the clock went back, want 1", v)
 	}
 }

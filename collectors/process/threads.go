@@ -19,6 +19,7 @@ type threads struct {
 	table    *table
 	thorough bool // read all threads in every beat
 	recorded bool // read wchan and stack of all, whatever their state
+	alert    func() bool
 	pressure pressure
 	look     looker
 	procs    perProcess[threadsOf]
@@ -38,7 +39,7 @@ const (
 )
 
 func newThreads(c Config, t *table) *threads {
-	return &threads{table: t, thorough: c.Thorough || c.WatchAllRecorded, recorded: c.WatchAllRecorded}
+	return &threads{table: t, thorough: c.Thorough || c.WatchAllRecorded, recorded: c.WatchAllRecorded, alert: c.alert()}
 }
 
 // Name implements [collectors.Source].
@@ -128,7 +129,7 @@ func (t *threads) due(th *thread) bool {
 	return t.thorough || t.beat >= th.next || t.tense() && t.beat >= th.next-idleBeats+tenseBeats
 }
 
-func (t *threads) tense() bool { return t.pressure.memory || t.pressure.heavy }
+func (t *threads) tense() bool { return t.pressure.memory || t.pressure.heavy || t.alert() }
 
 // visit reads schedstat and, if the thread may have moved, its state.
 func (t *threads) visit(root collectors.Root, p *threadsOf, th *thread, missing *gaps) {
