@@ -36,7 +36,7 @@ advice; what could not be read is said. A folder of --rules may have checks of
 its own in a folder "audit".
 
 Exit codes: 0 nothing at or above the level of --fail-on; 1 something is;
-2 usage or unreadable input.`,
+2 usage or unreadable input, or no setting could be read at all.`,
 		options: func(o *options) []option {
 			return []option{
 				{"fail-on", "LEVEL", "exit with 1 from this level on: warn or advise", text(&level), true},
@@ -93,10 +93,21 @@ func (p *program) runAudit(ctx context.Context, o *options, level audit.State, p
 	if len(done) > 0 {
 		failed = errors.Join(failed, p.printAudit(o, done))
 	}
+	for _, a := range done {
+		if !a.judged() {
+			failed = errors.Join(failed, fmt.Errorf("%s: no setting could be read", a.What))
+		}
+	}
 	if failed != nil {
 		return exitUsage, failed
 	}
 	return auditCode(done, level), nil
+}
+
+// judged reports whether anything was: a host of which nothing could be read
+// must not pass in a build.
+func (a audited) judged() bool {
+	return slices.ContainsFunc(a.Results, func(r audit.Result) bool { return r.State != audit.Unknown && r.State != audit.Absent })
 }
 
 // auditCode is 1 if a result is at or above the level.

@@ -121,6 +121,15 @@ func TestAuditUsage(t *testing.T) {
 	}
 }
 
+// TestAuditOfNothing: where nothing can be read the audit must not pass.
+func TestAuditOfNothing(t *testing.T) {
+	dir := t.TempDir()
+	got := runProgram(t, "audit", "--interval", "100ms", "--procfs", dir, "--sysfs", dir)
+	if got.code != exitUsage || !strings.Contains(got.stderr, "no setting could be read") || strings.Contains(got.stdout, "  ok ") {
+		t.Errorf("code %d\n%s\n%s", got.code, got.stderr, got.stdout)
+	}
+}
+
 // TestAuditLive judges the host that the test runs on, whatever it is.
 func TestAuditLive(t *testing.T) {
 	got := runProgram(t, "audit", "--json", "--interval", "100ms")

@@ -85,6 +85,9 @@ func (c testCase) check(t *testing.T, results []Result) {
 	if r.State != c.Want || !strings.Contains(r.Says, c.Says) {
 		t.Errorf("got %s: %s\nwant %s: ...%s...", r.State, r.Says, c.Want, c.Says)
 	}
+	if judged := r.State != Unknown && r.State != Absent; judged != (r.Current != "") {
+		t.Errorf("%s with the present setting %q", r.State, r.Current)
+	}
 	if asks := c.Want == Advise || c.Want == Warn; asks != (r.Advice != nil) {
 		t.Fatalf("%s with advice %+v", r.State, r.Advice)
 	}

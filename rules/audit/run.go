@@ -109,8 +109,8 @@ func (c *check) judge(h *host, subject map[string]string) (Result, error) {
 	if failed, ok := errors.AsType[*queryError](err); ok {
 		return r, failed
 	}
-	r.Current, _ = rules.Render(c.current, s.texts(), subject, false)
 	if err == nil {
+		r.Current, _ = rules.Render(c.current, s.texts(), subject, false)
 		return r, nil
 	}
 	if errors.Is(err, rules.ErrMissing) {
