@@ -19,6 +19,7 @@ type beat struct {
 	src      Source
 	query    *Query
 	at       time.Time
+	prover   *prover // nil if nothing is proven
 	vectors  map[string]promql.Vector
 	presence map[string]bool
 	facts    map[string]model.Fact
@@ -30,6 +31,20 @@ func newBeat(src Source, query *Query, at time.Time) *beat {
 		src: src, query: query, at: at,
 		vectors: map[string]promql.Vector{}, presence: map[string]bool{},
 	}
+}
+
+// prove turns a prover to the beat.
+func (b *beat) prove(p *prover) {
+	p.begin(b.at.UnixMilli())
+	b.prover = p
+}
+
+// bounds is what is known of an expression's result without evaluating it.
+func (b *beat) bounds(ctx context.Context, expr string) bounds {
+	if b.prover == nil {
+		return anything()
+	}
+	return b.prover.bounds(ctx, expr)
 }
 
 // instant evaluates an expression at the beat.

@@ -2,16 +2,19 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 )
 
-// hostSource is ten minutes of the series of a busy host: the shipped
-// signatures' own test series, extended, with counters of several disks.
+// hostSource is ten minutes of the series of a host: those of the signatures'
+// own quiet tests, extended, and 200 others, for as many packs as copies makes
+// of n signatures.
 //
 // step is how much every series grows each second: 0 is an idle host, 1 makes
-// direct-reclaim fire.
-func hostSource(tb testing.TB, pack *Pack, step int) *memSource {
+// some signatures fire.
+func hostSource(tb testing.TB, pack *Pack, n, step int) *memSource {
 	tb.Helper()
 	src := &memSource{}
 	seen := map[string]bool{}
@@ -28,7 +31,7 @@ func hostSource(tb testing.TB, pack *Pack, step int) *memSource {
 			}
 		}
 	}
-	for _, s := range pack.Signatures {
+	for i, s := range slices.Repeat(pack.Signatures, n/len(pack.Signatures)+1) {
 		for _, c := range s.Tests {
 			if c.Expect != ExpectQuiet {
 				continue
@@ -38,7 +41,7 @@ func hostSource(tb testing.TB, pack *Pack, step int) *memSource {
 				if err != nil {
 					tb.Fatal(err)
 				}
-				add(fmt.Sprintf("%s 1000+%dx600", ls, step))
+				add(fmt.Sprintf("%s 1000+%dx600", renamed(ls.String(), i/len(pack.Signatures)), step))
 			}
 		}
 	}
@@ -48,21 +51,37 @@ func hostSource(tb testing.TB, pack *Pack, step int) *memSource {
 	return src
 }
 
+var ownMetric = regexp.MustCompile(`\b(node|stallmark|container)_`)
+
+// renamed is an expression about the metrics of a copy of the pack.
+func renamed(expr string, copied int) string {
+	if copied == 0 {
+		return expr
+	}
+	return ownMetric.ReplaceAllString(expr, fmt.Sprintf("copy%d_${1}_", copied))
+}
+
 // copies gives a pack of n signatures: the shipped ones, again and again under
-// other ids.
+// other ids and over metrics of their own, or they would share what is read.
 func copies(pack *Pack, n int) *Pack {
 	out := &Pack{byID: map[string]*Signature{}}
 	for i := range n {
 		s := *pack.Signatures[i%len(pack.Signatures)]
-		if i >= len(pack.Signatures) {
-			s.ID = fmt.Sprintf("%s-%d", s.ID, i)
-			// Each has expressions of its own, or the beat would share them.
-			pad := fmt.Sprintf(" # %d", i)
-			s.When += pad
+		if c := i / len(pack.Signatures); c > 0 {
+			s.ID = fmt.Sprintf("%s-%d", s.ID, c)
+			s.When, s.Extent = renamed(s.When, c), renamed(s.Extent, c)
 			if s.Quiet != nil {
 				q := *s.Quiet
-				q.Expr += pad
+				q.Expr = renamed(q.Expr, c)
 				s.Quiet = &q
+			}
+			s.Needs, s.Evidence = slices.Clone(s.Needs), slices.Clone(s.Evidence)
+			for j := range s.Needs {
+				s.Needs[j] = renamed(s.Needs[j], c)
+			}
+			for j := range s.Evidence {
+				e := &s.Evidence[j]
+				e.Expr, e.Threshold.Expr = renamed(e.Expr, c), renamed(e.Threshold.Expr, c)
 			}
 		}
 		out.Signatures = append(out.Signatures, &s)
@@ -74,7 +93,7 @@ func copies(pack *Pack, n int) *Pack {
 func BenchmarkStep(b *testing.B) {
 	pack := loadBuiltIn(b)
 	for _, c := range []struct{ n, step int }{{len(pack.Signatures), 0}, {len(pack.Signatures), 1}, {40, 0}, {40, 1}} {
-		src := hostSource(b, pack, c.step)
+		src := hostSource(b, pack, c.n, c.step)
 		b.Run(fmt.Sprintf("signatures=%d/busy=%d", c.n, c.step), func(b *testing.B) {
 			e := NewEngine(copies(pack, c.n), src, time.Second)
 			at := testStart().Add(300 * time.Second)
@@ -91,7 +110,7 @@ func BenchmarkStep(b *testing.B) {
 
 func BenchmarkReport(b *testing.B) {
 	pack := loadBuiltIn(b)
-	src := hostSource(b, pack, 0)
+	src := hostSource(b, pack, 40, 0)
 	for _, n := range []int{len(pack.Signatures), 40} {
 		b.Run(fmt.Sprintf("signatures=%d", n), func(b *testing.B) {
 			e := NewEngine(copies(pack, n), src, time.Second)
@@ -108,7 +127,7 @@ func BenchmarkReport(b *testing.B) {
 
 func BenchmarkInstant(b *testing.B) {
 	pack := loadBuiltIn(b)
-	src := hostSource(b, pack, 0)
+	src := hostSource(b, pack, 40, 0)
 	at := testStart().Add(300 * time.Second)
 	for _, c := range []struct{ name, expr string }{
 		{"selector", "node_vmstat_nr_dirty"},

@@ -32,8 +32,10 @@ type Engine struct {
 	src      Source
 	query    *Query
 	interval time.Duration
+	exact    bool // evaluates every condition, so that one that fails is seen to
 
 	mu       sync.Mutex
+	prover   *prover
 	subjects map[string]map[string]*tracked // by signature and subject key
 	floors   map[string]time.Time           // end of the last finding, by signature and subject key
 	orphans  []model.Finding                // restored, but their signature is gone
@@ -44,8 +46,9 @@ type Engine struct {
 
 // NewEngine makes an engine without state; see [Engine.Restore].
 func NewEngine(pack *Pack, src Source, interval time.Duration) *Engine {
+	query := NewQuery(src, interval)
 	return &Engine{
-		pack: pack, src: src, query: NewQuery(src, interval), interval: interval,
+		pack: pack, src: src, query: query, interval: interval, prover: newProver(query),
 		subjects: map[string]map[string]*tracked{}, floors: map[string]time.Time{},
 	}
 }
@@ -71,6 +74,9 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 	e.rewind(at)
 	e.at = at
 	b := newBeat(e.src, e.query, at)
+	if !e.exact {
+		b.prove(e.prover)
+	}
 	var errs []error
 	var moves []move
 	for _, s := range e.pack.Signatures {
@@ -93,30 +99,6 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 		}
 	}
 	return out, errors.Join(errs...)
-}
-
-// noteQuiet enters the beat's quiet values of the causes that are known.
-func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
-	e.book.begin(b.at)
-	var errs []error
-	for _, s := range e.pack.Signatures {
-		if s.Layer != model.LayerCause || s.Quiet == nil {
-			continue
-		}
-		// A need that cannot be read was reported when the signature was judged.
-		if missing, err := b.missing(ctx, s); err != nil || len(missing) > 0 {
-			continue
-		}
-		v, err := b.instant(ctx, s.Quiet.Expr)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: quiet: %w", s.ID, err))
-			continue
-		}
-		if worst := furthest(v, nil, s.Quiet.Op); worst != nil {
-			e.book.enter(s, b.at, worst)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // move is what a beat did to a subject that fires or did so.
@@ -177,6 +159,9 @@ func (e *Engine) judge(ctx context.Context, b *beat, s *Signature) ([]move, erro
 // holding is the subjects of which the condition holds, by key. Without its
 // inputs it is not known to hold.
 func (e *Engine) holding(ctx context.Context, b *beat, s *Signature) (map[string]map[string]string, error) {
+	if b.bounds(ctx, s.When).empty() {
+		return nil, nil
+	}
 	missing, err := b.missing(ctx, s)
 	if err != nil || len(missing) > 0 {
 		return nil, err

@@ -1,11 +1,16 @@
 package rules
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+
+	"stallmark/storage/model"
 )
 
 // The book is read by windows of at least bookWindow, which may begin up to a
@@ -15,15 +20,19 @@ const (
 	bookSpan   = 24 * time.Hour
 )
 
+// maxQuietEvery is how far apart the readings in the book may be.
+const maxQuietEvery = 5 * time.Second
+
 // quietBook keeps the worst quiet value of each signature in each minute that
-// was judged. With it a live page that rules causes out over its window costs
-// next to nothing; evaluating forty signatures over every beat of an hour costs
-// most of a second (BenchmarkReport).
+// was judged, from readings a few seconds apart. With it a live page that rules
+// causes out over its window costs next to nothing; evaluating forty signatures
+// over every beat of an hour costs most of a second (BenchmarkReport).
 type quietBook struct {
 	mu    sync.Mutex
 	first time.Time // of the beats that are in it
 	last  time.Time
 	worst map[string][]minuteWorst // by signature, in time order
+	read  map[string]time.Time     // last reading, by signature
 }
 
 // minuteWorst is the worst value in one minute, and the series that had it.
@@ -35,18 +44,85 @@ type minuteWorst struct {
 
 func minuteOf(at time.Time) int64 { return at.Unix() / 60 }
 
+// noteQuiet enters the quiet values of the causes that are known, as far as
+// they are due and can be the worst of their minute.
+func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
+	e.book.begin(b.at)
+	var errs []error
+	for _, s := range e.pack.Signatures {
+		if s.Layer != model.LayerCause || s.Quiet == nil || !e.book.due(s, b.at, e.quietEvery(s)-e.interval/2) {
+			continue
+		}
+		if !b.mayExceed(ctx, s, e.book.current(s, b.at)) {
+			continue
+		}
+		// A need that cannot be read was reported when the signature was judged.
+		if missing, err := b.missing(ctx, s); err != nil || len(missing) > 0 {
+			continue
+		}
+		v, err := b.instant(ctx, s.Quiet.Expr)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: quiet: %w", s.ID, err))
+			continue
+		}
+		if worst := furthest(v, nil, s.Quiet.Op); worst != nil {
+			e.book.enter(s, b.at, worst)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// quietEvery is how often a signature's quiet value is read: half as often as
+// it looks back, so that whatever lasts less than that is in one reading as a
+// whole. What looks back on nothing is read at every beat.
+func (e *Engine) quietEvery(s *Signature) time.Duration {
+	return min(e.prover.lookback(s.Quiet.Expr)/2, maxQuietEvery)
+}
+
+// mayExceed reports whether a signature's quiet value can be worse at the beat
+// than one that is known; nil is none.
+func (b *beat) mayExceed(ctx context.Context, s *Signature, known *float64) bool {
+	now := b.bounds(ctx, s.Quiet.Expr)
+	if now.empty() {
+		return false
+	}
+	return known == nil || s.Quiet.Op.Further(now.low, *known) || s.Quiet.Op.Further(now.high, *known)
+}
+
 // begin says that a beat is judged. A hole in the beats, or a clock that was
 // set back, begins a new book: what it has no beats of it cannot speak for.
 func (k *quietBook) begin(at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.worst == nil || at.Before(k.last) || at.Sub(k.last) > time.Minute {
-		k.first, k.worst = at, map[string][]minuteWorst{}
+		k.first, k.worst, k.read = at, map[string][]minuteWorst{}, map[string]time.Time{}
 	}
 	if oldest := at.Add(-bookSpan); k.first.Before(oldest) {
 		k.first = oldest
 	}
 	k.last = at
+}
+
+// due reports whether the last reading of a signature is so long ago, and
+// notes that one is made.
+func (k *quietBook) due(s *Signature, at time.Time, every time.Duration) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if last, ok := k.read[s.ID]; ok && at.Sub(last) < every {
+		return false
+	}
+	k.read[s.ID] = at
+	return true
+}
+
+// current is a signature's worst value in the minute of a beat, nil without.
+func (k *quietBook) current(s *Signature, at time.Time) *float64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if page := k.worst[s.ID]; len(page) > 0 && page[len(page)-1].minute == minuteOf(at) {
+		return &page[len(page)-1].value
+	}
+	return nil
 }
 
 // enter takes a signature's worst value at a beat.

@@ -81,7 +81,7 @@ func TestBookIsBounded(t *testing.T) {
 
 func BenchmarkReportLive(b *testing.B) {
 	pack := copies(loadBuiltIn(b), 40)
-	src := hostSource(b, loadBuiltIn(b), 0)
+	src := hostSource(b, loadBuiltIn(b), 40, 0)
 	e := NewEngine(pack, src, time.Second)
 	for i := range 601 {
 		if _, err := e.Step(b.Context(), second(i)); err != nil {

@@ -60,7 +60,9 @@ func runTest(ctx context.Context, s *Signature, t *TestCase) error {
 		at = time.Duration(max(samples-1, 0)) * t.Interval
 	}
 	alone := &Pack{Signatures: []*Signature{s}, byID: map[string]*Signature{s.ID: s}}
-	h, err := play(ctx, NewEngine(alone, src, t.Interval), s, at, t.Interval)
+	e := NewEngine(alone, src, t.Interval)
+	e.exact = true
+	h, err := play(ctx, e, s, at, t.Interval)
 	if err != nil {
 		return err
 	}

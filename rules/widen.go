@@ -25,6 +25,20 @@ func widen(expr parser.Expr, least time.Duration) {
 	})
 }
 
+// longestRange is the longest range in an expression.
+func longestRange(expr parser.Expr) (longest time.Duration) {
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		switch n := node.(type) {
+		case *parser.MatrixSelector:
+			longest = max(longest, n.Range)
+		case *parser.SubqueryExpr:
+			longest = max(longest, n.Range)
+		}
+		return nil
+	})
+	return longest
+}
+
 // metricNames lists the names of the metrics that an expression reads, as far
 // as they are named plainly.
 func metricNames(expr parser.Expr) []string {
