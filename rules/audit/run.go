@@ -110,7 +110,9 @@ func (c *check) judge(h *host, subject map[string]string) (Result, error) {
 		return r, failed
 	}
 	if err == nil {
-		r.Current, _ = rules.Render(c.current, s.texts(), subject, false)
+		if r.State != Absent {
+			r.Current, _ = rules.Render(c.current, s.texts(), subject, false)
+		}
 		return r, nil
 	}
 	if errors.Is(err, rules.ErrMissing) {
