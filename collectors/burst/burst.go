@@ -17,6 +17,7 @@ type Config struct {
 	Hold       time.Duration // fast for so long after the last trigger [30 s]
 	Longest    time.Duration // never longer [2 min]
 	Cooldown   time.Duration // triggers are ignored for so long after a burst [60 s]
+	Rest       time.Duration // and for up to so long where pressure is the usual state [30 min]
 	Share      float64       // of one CPU, what we may cost in a burst [0.05]
 	Bytes      int64         // what a burst may keep [20 MB]
 	PerSample  int64         // bytes that one sample is counted for [16]
@@ -42,6 +43,7 @@ func (c Config) withDefaults() Config {
 	or(&c.Hold, 30*time.Second)
 	or(&c.Longest, 2*time.Minute)
 	or(&c.Cooldown, time.Minute)
+	or(&c.Rest, 30*time.Minute)
 	if c.Share <= 0 {
 		c.Share = 0.05
 	}
@@ -84,6 +86,7 @@ type Burst struct {
 	status Status
 	events []model.Event
 
+	streak  int           // bursts that followed at once on the one before
 	last    time.Time     // newest trigger of the burst
 	cost    time.Duration // at the beginning of the burst
 	samples int64         // likewise
@@ -159,6 +162,9 @@ func (b *Burst) begin(c Cause, now time.Time) bool {
 		return false
 	}
 	b.note(func(s *Status) {
+		if b.streak++; s.Bursts == 0 || now.Sub(s.Quiet) > b.cfg.Cooldown {
+			b.streak = 0
+		}
 		s.Active, s.Since, s.Ended, s.Cause, s.Why = true, now, time.Time{}, c, ""
 		s.Bursts++
 	})
@@ -215,9 +221,22 @@ func (b *Burst) end(why string) {
 		b.cfg.End()
 	}
 	b.note(func(s *Status) {
-		s.Active, s.Ended, s.Why, s.Quiet = false, now, why, now.Add(b.cfg.Cooldown)
+		s.Active, s.Ended, s.Why, s.Quiet = false, now, why, now.Add(b.rest())
 	})
 	b.tell(now, fmt.Sprintf("sampling every %v again: %s", b.cfg.Slow, why))
+}
+
+// rest is how long triggers are ignored after a burst: twice as long each time
+// that pressure was still there after the rest, since then it is the usual
+// state of this host and no event.
+func (b *Burst) rest() time.Duration {
+	rest := b.cfg.Cooldown
+	for range b.streak {
+		if rest *= 2; rest >= b.cfg.Rest {
+			return b.cfg.Rest
+		}
+	}
+	return rest
 }
 
 // note changes the status.

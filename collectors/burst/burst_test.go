@@ -119,6 +119,28 @@ func TestBurst(t *testing.T) {
 	}
 }
 
+func TestBurstRestsLongerWherePressureIsUsual(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		c := h.config()
+		c.Rest = 5 * time.Minute
+		b := New(c)
+		const hours = 3600 * 1000
+		calm := append(every(0, hours), every(2*hours, 2*hours+200_000)...)
+		drive(t, h, b, 3*hours, calm...)
+		var rests []int64 // s
+		for i := 2; i < len(h.changes); i += 2 {
+			rests = append(rests, (h.changes[i].ms-h.changes[i-1].ms)/1000)
+		}
+		if len(rests) < 6 || rests[0] != 60 || rests[1] != 120 || rests[2] != 240 || rests[3] != 300 || rests[4] != 300 {
+			t.Errorf("rests of %d s, want 60, 120, 240 and then 300", rests)
+		}
+		if last := rests[len(rests)-1]; last != 60 {
+			t.Errorf("rest of %d s after an hour of calm, want 60", last)
+		}
+	})
+}
+
 func TestBurstKeepsItsBudget(t *testing.T) {
 	tests := map[string]struct {
 		cpu     time.Duration // a second

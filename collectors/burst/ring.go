@@ -127,21 +127,28 @@ func (r *Ring) root(t *tick) collectors.Root {
 	return &collectors.MapRoot{Files: files}
 }
 
-// Replay has the sources read the ticks after from and hands the samples to the
-// sink, a batch a tick, oldest first; it returns how many batches there were.
-// Facts, events and coverage are left out: those of the present beat hold.
+// Replay has the sources read the ticks after from and before to and hands the
+// samples to the sink, a batch a tick, oldest first; it returns how many batches
+// there were. Facts, events and coverage are left out: those of the present beat
+// hold.
 //
 // The sources must be instances of their own, reading nothing but the ring's
 // files. A sink that takes only batches in order, as the store does, must be
-// given a from that is not before its newest beat.
-func (r *Ring) Replay(sources []collectors.Source, sink collectors.Sink, from time.Time) int {
+// given its newest beat as from, and as to the beat that comes next. Beats have
+// whole milliseconds, and so are the bounds.
+func (r *Ring) Replay(sources []collectors.Source, sink collectors.Sink, from, to time.Time) int {
 	outs := make([]*collectors.Out, len(sources))
 	for i, s := range sources {
 		outs[i] = collectors.NewOut(s.Name())
 	}
 	n := 0
+	last := from.UnixMilli()
 	var samples []model.Sample
 	for _, t := range r.Ticks(from) {
+		at := t.At.UnixMilli()
+		if at <= last || at >= to.UnixMilli() {
+			continue
+		}
 		samples = samples[:0]
 		for i, s := range sources {
 			outs[i].Reset(t.At)
@@ -149,7 +156,8 @@ func (r *Ring) Replay(sources []collectors.Source, sink collectors.Sink, from ti
 			samples = append(samples, outs[i].Samples()...)
 		}
 		if len(samples) > 0 {
-			sink.Append(model.Batch{At: t.At.UnixMilli(), Samples: samples})
+			sink.Append(model.Batch{At: at, Samples: samples})
+			last = at
 			n++
 		}
 	}

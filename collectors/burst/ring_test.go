@@ -107,10 +107,28 @@ func TestRingReplays(t *testing.T) {
 	}
 	r.Take(&collectors.MapRoot{Errs: map[string]error{"proc/n": fs.ErrPermission}}, at(5))
 	sink := &batchSink{}
-	n := r.Replay([]collectors.Source{&numberSource{model.NewSeries("n")}}, sink, at(2))
+	sources := []collectors.Source{&numberSource{model.NewSeries("n")}}
+	n := r.Replay(sources, sink, at(2), at(60))
 	want := "[1003000: 3 1004000: 4]"
 	if got := fmt.Sprint(sink.batches); got != want || n != 2 || sink.others != 0 {
 		t.Errorf("%d batches %s and %d others, want %s", n, got, sink.others, want)
+	}
+	sink = &batchSink{}
+	r.Replay(sources, sink, at(1), at(3))
+	if got := fmt.Sprint(sink.batches); got != "[1002000: 2]" {
+		t.Errorf("%s, want only what is between the two beats", got)
+	}
+}
+
+func TestRingReplaysWholeMilliseconds(t *testing.T) {
+	r := NewRing([]string{"proc/n"}, time.Hour, 1<<20)
+	for i := range 4 { // two in each millisecond
+		r.Take(numbered(i, 0), at(1).Add(time.Duration(i)*500*time.Microsecond))
+	}
+	sink := &batchSink{}
+	r.Replay([]collectors.Source{&numberSource{model.NewSeries("n")}}, sink, at(1), at(2))
+	if got := fmt.Sprint(sink.batches); got != "[1001001: 2]" {
+		t.Errorf("%s, want one batch a millisecond and none at that of the last beat", got)
 	}
 }
 

@@ -36,6 +36,9 @@ type Source struct {
 	cfg   Config
 	watch *burst.Watch
 
+	mu    sync.Mutex // held by a collection, and to close
+	ended bool
+
 	known   *catalogue // of this kernel, nil until it is known that it can be used
 	problem error      // why it cannot
 	retry   time.Time  // not before
@@ -85,6 +88,11 @@ func (*Source) Provides() []string {
 // Collect implements [collectors.Source]. It opens the tracepoints under
 // pressure, reads them while they are open, and closes them after calm.
 func (s *Source) Collect(root collectors.Root, out *collectors.Out) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return collectors.Absent("closed: the recorder is stopping", "")
+	}
 	at := out.At()
 	if s.known == nil && !at.Before(s.retry) {
 		s.learn(root, at)
@@ -251,9 +259,12 @@ func (s *Source) closeLater(r Reader) {
 	s.closing.Go(r.Close)
 }
 
-// Close gives everything back and waits until that is done. No collection may
-// be under way or follow.
+// Close gives everything back and waits until that is done, some 250 ms. It
+// waits for a collection that is under way; later ones give nothing.
 func (s *Source) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 	if s.reader != nil {
 		s.close()
 	}

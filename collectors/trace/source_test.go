@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -300,9 +301,14 @@ func TestSourceSaysWhatItDropped(t *testing.T) {
 			t.Errorf("%v = %v, want %v", s.Series, s.Value, want)
 		}
 	}
-	l.source.Close()
 	if err := l.beat(70*time.Second, 0); gapState(err) != model.SourceOK {
 		t.Errorf("coverage %v, want ok in the end", err)
+	}
+	l.source.Close()
+	err = l.beat(71*time.Second, 900)
+	live := func(s model.Sample) bool { return !model.IsStale(s.Value) }
+	if gapState(err) != model.SourceAbsent || slices.ContainsFunc(l.out.Samples(), live) {
+		t.Errorf("after the end: %v, samples %v", err, l.out.Samples())
 	}
 }
 
