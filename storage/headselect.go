@@ -37,19 +37,32 @@ func (h *head) from() int64 {
 	return h.spans[0].times[0]
 }
 
-// each calls f for every series that matches. The lock must be held.
+// each calls f for every series that matches. There are far fewer names than
+// series, and nearly every question asks for one name or a few. The lock must
+// be held.
 func (h *head) each(ms []*labels.Matcher, f func(*entry)) {
-	if name, ok := nameOf(ms); ok {
+	each := func(name string) {
 		for _, e := range h.byName[name] {
 			if matches(e.labels, ms) {
 				f(e)
 			}
 		}
+	}
+	if name, ok := nameOf(ms); ok {
+		each(name)
 		return
 	}
-	for _, e := range h.byKey {
-		if matches(e.labels, ms) {
-			f(e)
+	if names := namesOf(ms); len(names) > 0 {
+		for i, name := range names {
+			if !slices.Contains(names[:i], name) { // of a|b|a
+				each(name)
+			}
+		}
+		return
+	}
+	for name := range h.byName {
+		if matchesName(name, ms) {
+			each(name)
 		}
 	}
 }

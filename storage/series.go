@@ -101,3 +101,26 @@ func nameOf(ms []*labels.Matcher) (string, bool) {
 	}
 	return "", false
 }
+
+// namesOf is the metric names of a regular expression that lists them, such as
+// a|b; none if no matcher does.
+func namesOf(ms []*labels.Matcher) []string {
+	for _, m := range ms {
+		if m.Type == labels.MatchRegexp && m.Name == labels.MetricName {
+			if names := m.SetMatches(); len(names) > 0 {
+				return names
+			}
+		}
+	}
+	return nil
+}
+
+// matchesName reports whether the matchers accept a metric name.
+func matchesName(name string, ms []*labels.Matcher) bool {
+	for _, m := range ms {
+		if m.Name == labels.MetricName && !m.Matches(name) {
+			return false
+		}
+	}
+	return true
+}
