@@ -134,9 +134,11 @@ func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diag
 	root := collectors.NewLiveRoot(o.paths)
 	m := thisMachine(o, root)
 	a := newAnalysis(pack, o.interval)
+	sources, waits := m.traced()
+	defer waits.Close()
 	var stepErr error
 	sampler, err := collectors.New(collectors.Config{
-		Root: root, Sources: m.sources(), Sink: a.store, Interval: o.interval, Now: p.now,
+		Root: root, Sources: sources, Sink: a.store, Interval: o.interval, Now: p.now,
 		AfterBeat: func(ctx context.Context, at time.Time) {
 			if err := a.step(ctx, at.Truncate(time.Millisecond)); err != nil && ctx.Err() == nil {
 				stepErr = err

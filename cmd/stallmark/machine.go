@@ -12,6 +12,7 @@ import (
 	"stallmark/collectors/files"
 	"stallmark/collectors/host"
 	"stallmark/collectors/process"
+	"stallmark/collectors/trace"
 )
 
 // machine is what the sources must know about a host besides its files.
@@ -25,6 +26,8 @@ type machine struct {
 	thorough   bool // read more than judging needs, for a recording
 	statfs     func(string) (host.FileSystem, error)
 	opener     process.Files
+	tracer     trace.Opener      // nil where there is no live kernel
+	alert      func() bool       // see more at a price; nil: never
 	facts      map[string]string // what the recording has told so far
 }
 
@@ -39,6 +42,7 @@ func thisMachine(o *options, root collectors.Root) machine {
 		watch:      o.watch,
 		statfs:     statfsBelow(o.paths.Rootfs),
 		opener:     process.NewRootOpener(o.paths.Procfs),
+		tracer:     trace.OpenPerf,
 	}
 }
 
@@ -50,18 +54,39 @@ func recordedMachine(m files.Meta, watch []string) machine {
 	}
 }
 
-// sources lists all sources, in the order in which a replay runs them.
+// sources lists all sources that read files, in the order in which a replay
+// runs them.
 func (m machine) sources() []collectors.Source {
+	list, _ := m.filesAnd()
+	return list
+}
+
+// traced is all sources and, among them, the one that has to be closed.
+func (m machine) traced() ([]collectors.Source, *trace.Source) {
+	list, watched := m.filesAnd()
+	waits := trace.New(trace.Config{Open: m.tracer, Watched: watched})
+	return append(list, waits), waits
+}
+
+// filesAnd makes the sources that read files, and tells whom they watch.
+func (m machine) filesAnd() ([]collectors.Source, *process.Watched) {
 	disks := host.NewDisks()
-	h := host.Config{
-		PageSize: m.pageSize, ClockTicks: m.clockTicks, Hostname: m.hostname, Kernel: m.kernel,
-		Statfs: m.statfs, Disks: disks,
-	}
+	h := m.hostConfig()
+	h.Disks = disks
+	watched := process.NewWatched()
 	p := process.Config{
 		PageSize: m.pageSize, ClockTicks: m.clockTicks, Watch: m.watch, WatchAllRecorded: m.recorded,
 		Thorough: m.thorough, Files: m.opener, Recorded: m.facts, Disks: below{disks},
+		Watched: watched, Alert: m.alert,
 	}
-	return append(host.Sources(h), process.Sources(p)...)
+	return append(host.Sources(h), process.Sources(p)...), watched
+}
+
+// hostConfig is what the sources of the host itself must know.
+func (m machine) hostConfig() host.Config {
+	return host.Config{
+		PageSize: m.pageSize, ClockTicks: m.clockTicks, Hostname: m.hostname, Kernel: m.kernel, Statfs: m.statfs,
+	}
 }
 
 // below answers which disk is under a device number.

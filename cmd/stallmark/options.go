@@ -28,6 +28,7 @@ type options struct {
 	retention       time.Duration
 	rollupRetention time.Duration
 	maxBytes        int64
+	noBurst         bool
 
 	duration time.Duration // --for
 	output   string        // -o

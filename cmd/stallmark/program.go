@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ type program struct {
 	stderr  io.Writer
 	now     func() time.Time
 	screen  screen
+	args    []string         // of the command line
+	hangups <-chan os.Signal // SIGHUP, for serve; nil: those of this process
 }
 
 // command is a subcommand.
@@ -53,6 +56,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // run parses the command line, runs the subcommand and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
+	p.args = args
 	o := newOptions()
 	cmd, rest, err := p.parse(o, args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -74,6 +78,15 @@ func (p *program) run(ctx context.Context, args []string) int {
 		}
 	}
 	return code
+}
+
+// reread gives the options as they would be if the program were started now.
+func (p *program) reread() (*options, error) {
+	o := newOptions()
+	if _, _, err := p.parse(o, p.args); err != nil {
+		return nil, err
+	}
+	return o, o.loadConfig()
 }
 
 // parse finds the subcommand and sets the options. Global options may stand

@@ -39,7 +39,8 @@ func (p *program) replay(ctx context.Context, o *options, pack *rules.Pack, path
 // run takes the beats of a recording.
 func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine) error {
 	sink := &factSink{Sink: a.store, known: map[string]string{}}
-	sampler, err := collectors.New(collectors.Config{Sources: m.sources(), Sink: sink, Interval: rec.Meta().Interval()})
+	sources, _ := m.traced()
+	sampler, err := collectors.New(collectors.Config{Sources: sources, Sink: sink, Interval: rec.Meta().Interval()})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// heapGoal keeps the heap near what the head of the store needs; beyond it the
+// garbage collector works harder, nothing fails.
+const heapGoal = 256 << 20
+
+// oomScore makes the kernel end nearly everything else first: what records the
+// storm must outlive it, and its memory is bounded. -1000 would be immunity.
+const oomScore = -900
+
+// ownOOMScore is where this process says how soon it may be ended.
+const ownOOMScore = "/proc/self/oom_score_adj"
+
+// protection is what could not be done to outlive a storm, in words; empty
+// where it was done.
+type protection struct {
+	pageable string // why pages are not locked
+	killable string // why the kernel may end this process early
+}
+
+// protect locks the pages of this process, so that the recorder does not wait
+// for the storm that it records, and lets the kernel prefer to end others. The
+// storing process, started later, inherits only the latter: what it maps is the
+// data file.
+func protect() protection {
+	debug.SetMemoryLimit(heapGoal)
+	return protection{lockMemory(), lowerOOMScore(ownOOMScore)}
+}
+
+// lockMemory locks pages as they come into use. Without the permission it is
+// left: under a small RLIMIT_MEMLOCK, later allocations would fail.
+func lockMemory() (why string) {
+	if !mayLock() {
+		return "its pages are not locked in memory"
+	}
+	if err := unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE | unix.MCL_ONFAULT); err != nil {
+		return fmt.Sprintf("its pages are not locked in memory: %v", err)
+	}
+	return ""
+}
+
+// mayLock reports whether memory may be locked without limit.
+func mayLock() bool {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) == nil && limit.Cur == unix.RLIM_INFINITY {
+		return true
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if unix.Capget(&header, &sets[0]) != nil {
+		return false
+	}
+	return sets[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
+}
+
+// lowerOOMScore writes the score into a file, unless it is as low already.
+func lowerOOMScore(file string) (why string) {
+	data, err := os.ReadFile(file)
+	now, parseErr := strconv.Atoi(strings.TrimSpace(string(data)))
+	switch {
+	case err != nil || parseErr != nil:
+		return "its OOM score cannot be read"
+	case now <= oomScore:
+		return ""
+	}
+	if err := os.WriteFile(file, strconv.AppendInt(nil, oomScore, 10), 0); err != nil {
+		return fmt.Sprintf("short of memory, the kernel may end it early: its OOM score adjustment is %d", now)
+	}
+	return ""
+}
+
+// gap says in coverage what is missing, nil if nothing is.
+func (p protection) gap() (detail, mend string) {
+	var details, mends []string
+	if p.pageable != "" {
+		details = append(details, p.pageable)
+		mends = append(mends, "LimitMEMLOCK=infinity in the unit, or CAP_IPC_LOCK")
+	}
+	if p.killable != "" {
+		details = append(details, p.killable)
+		mends = append(mends, fmt.Sprintf("OOMScoreAdjust=%d in the unit, or CAP_SYS_RESOURCE", oomScore))
+	}
+	return strings.Join(details, "; "), strings.Join(mends, "; ")
+}

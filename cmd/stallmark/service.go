@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/collectors/trace"
+	"stallmark/rules"
+	"stallmark/storage"
+	"stallmark/storage/model"
+	"stallmark/web"
+)
+
+// The budget of an orderly end: a supervisor's patience is not endless, and
+// SIGTERM promises 2 s.
+const (
+	stopHTTP    = 300 * time.Millisecond
+	stopSampler = 500 * time.Millisecond
+	stopStore   = time.Second
+)
+
+// service is a running "stallmark serve".
+type service struct {
+	*program
+	options  *options
+	listener net.Listener
+	log      *slog.Logger
+
+	started time.Time
+	lacks   protection
+	machine machine
+	store   *storage.Store
+	view    slowView // of the store, for the rules
+	judging atomic.Pointer[judging]
+	stepper *stepper
+	flight  *flight // nil without bursts
+	waits   *trace.Source
+	judged  int64 // number of the interval that was judged last
+
+	announced map[string]model.FindingState // of findings that have not ended
+}
+
+// run serves until ctx ends or something fails.
+func (s *service) run(ctx context.Context) error {
+	s.lacks = protect()
+	s.started = s.now().UTC()
+	root := collectors.NewLiveRoot(s.options.paths)
+	s.machine = thisMachine(s.options, root)
+	if err := s.openStore(ctx); err != nil {
+		return errors.Join(err, s.listener.Close())
+	}
+	server, err := s.newServer()
+	if err != nil {
+		return errors.Join(err, s.closeStore(), s.listener.Close())
+	}
+	sampler, err := s.newSampler(root)
+	if err != nil {
+		return errors.Join(err, s.closeStore(), s.listener.Close())
+	}
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(s.listener) }()
+	sampled := make(chan error, 1)
+	go func() { sampled <- sampler.Run(background) }()
+	var others sync.WaitGroup
+	others.Go(func() { s.stepper.run(background) })
+	if s.flight != nil {
+		others.Go(func() { s.flight.run(background) })
+	}
+	s.greet()
+	failed := s.wait(ctx, served, sampled)
+	s.log.Info("stopping")
+	return errors.Join(failed, s.stop(server, cancel, &others))
+}
+
+// wait reloads at each SIGHUP until ctx ends or something fails.
+func (s *service) wait(ctx context.Context, served, sampled <-chan error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-served:
+			return err
+		case err := <-sampled:
+			return err
+		case <-s.hangups:
+			s.stepper.do(s.reload)
+		}
+	}
+}
+
+// stop ends everything within the budget.
+func (s *service) stop(server *http.Server, cancel context.CancelFunc, others *sync.WaitGroup) error {
+	limited, done := context.WithTimeout(context.Background(), stopHTTP)
+	defer done()
+	if server.Shutdown(limited) != nil {
+		server.Close() //nolint:errcheck // the connections that were left are cut
+	}
+	cancel()
+	if !within(stopSampler, others.Wait) {
+		s.log.Warn("the rules are still busy; stopping without their last judgement")
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.closeStore() }()
+	within(stopStore, s.waits.Close) // the kernel does it too if there is no time
+	return <-closed
+}
+
+// within does something and reports whether it was done in time.
+func within(limit time.Duration, do func()) bool {
+	done := make(chan struct{})
+	go func() { do(); close(done) }()
+	select {
+	case <-done:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// openStore opens the data file in its own process and brings back what was
+// firing.
+func (s *service) openStore(ctx context.Context) error {
+	store, err := storage.Open(ctx, storage.Options{
+		Path: dataFile(s.options.data), Interval: s.options.interval,
+		Retention: s.options.retention, RollupRetention: s.options.rollupRetention, MaxBytes: s.options.maxBytes,
+		Now: s.now, Logger: s.log, Child: childOf(s.options.data),
+	})
+	if err != nil {
+		return fmt.Errorf("data file: %w", err)
+	}
+	s.store = store
+	s.view = slowView{store, s.options.interval}
+	j := s.newJudging(s.options.rules)
+	s.judging.Store(j)
+	s.stepper = newStepper(s.judge)
+	now := s.now()
+	known, err := store.FindingsIn(ctx, now, now)
+	if err != nil {
+		s.log.Warn("findings of the last run could not be read", "error", err)
+		return nil
+	}
+	var open []model.Finding
+	for _, f := range known {
+		if f.State != model.StateResolved {
+			open = append(open, f)
+		}
+	}
+	j.engine.Restore(open)
+	return nil
+}
+
+func (s *service) closeStore() error {
+	limited, done := context.WithTimeout(context.Background(), stopStore)
+	defer done()
+	return s.store.Close(limited)
+}
+
+func (s *service) newSampler(root collectors.Root) (*collectors.Sampler, error) {
+	var sink collectors.Sink = s.store
+	var extra []collectors.Source
+	if !s.options.noBurst && s.options.interval > collectors.MinInterval {
+		s.flight = newFlight(s.options, s.machine, root, s.now, s.store, s.cost)
+		s.machine.alert = s.flight.burst.Active
+		sink = s.flight.sink
+		extra = append(extra, s.flight.burst)
+	}
+	extra = append(extra, newSelfSource(s.machine.pageSize, s.lacks, s.storePID))
+	var sources []collectors.Source
+	sources, s.waits = s.machine.traced()
+	sampler, err := collectors.New(collectors.Config{
+		Root: root, Sources: append(sources, extra...), Sink: sink, Interval: s.options.interval, Now: s.now,
+		AfterBeat: func(_ context.Context, at time.Time) { s.afterBeat(at) },
+	})
+	if s.flight != nil {
+		s.flight.sampler = sampler
+	}
+	return sampler, err
+}
+
+// afterBeat has the first beat of each interval judged. Only the sampler calls
+// it.
+func (s *service) afterBeat(at time.Time) {
+	if slot := s.view.slotOf(at.UnixMilli()); slot != s.judged {
+		s.judged = slot
+		s.stepper.poke(at)
+	}
+}
+
+func (s *service) storePID() int { return s.store.Status().ChildPID }
+
+// cost is the CPU time that our processes have spent so far.
+func (s *service) cost() time.Duration {
+	own, _ := cpuTime(0)
+	if pid := s.storePID(); pid != 0 {
+		if child, err := cpuTime(pid); err == nil { // it may just have ended
+			own += child
+		}
+	}
+	return own
+}
+
+func (s *service) newServer() (*http.Server, error) {
+	handler, err := web.New(web.Config{
+		Backend:      &backend{Store: s.store, Query: rules.NewQuery(s.store, s.options.interval), service: s},
+		Host:         s.machine.hostname,
+		Version:      s.version,
+		Interval:     s.options.interval,
+		AllowedHosts: allowedHosts(s.options.listen, s.machine.hostname),
+		Now:          s.now,
+		Logger:       s.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}, nil
+}
+
+// greet says where the page is and how to see it from elsewhere.
+func (s *service) greet() {
+	address := s.listener.Addr().String()
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		host, port = address, ""
+	}
+	fmt.Fprintf(s.stdout, "stallmark %s: http://%s\n", oneLine(s.version), address)
+	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() {
+		fmt.Fprintf(s.stdout, "from a laptop: ssh -L %s:%s user@%s, then http://127.0.0.1:%s\n", port, address, oneLine(s.machine.hostname), port)
+	}
+}
