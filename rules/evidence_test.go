@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -186,7 +187,7 @@ func TestWitness(t *testing.T) {
 			"seen, by name", `e 0x30`,
 			[]model.Event{blockedEvent(12, "7", "70", "dirty_throttle"), blockedEvent(13, "7", "71", "dirty_throttle"), blockedEvent(14, "7", "70", "dirty_throttle")},
 			model.EvidenceHolds, model.Confirmed,
-			"flush-70 (broker, thread 70) in balance_dirty_pages, flush-71 (broker, thread 71) in balance_dirty_pages",
+			"2 threads in balance_dirty_pages: flush-* ×2 (broker)",
 		},
 		{
 			"another wait, another process, another time", `e 9x30`,
@@ -216,8 +217,41 @@ func TestWitnessNamesAreFew(t *testing.T) {
 		src.events = append(src.events, blockedEvent(5, "7", string(rune('a'+i%26))+string(rune('a'+i/26)), "dirty_throttle"))
 	}
 	f := only(t, signature(t, "too-high", witnessed), src, 20)
-	if w := f.Evidence[0]; !strings.HasSuffix(w.Detail, " and 35 more") || num(w.Value) != 40 {
+	if w := f.Evidence[0]; !strings.HasPrefix(w.Detail, "40 threads in balance_dirty_pages: flush-aa (broker), ") || !strings.HasSuffix(w.Detail, " and 35 more") || num(w.Value) != 40 {
 		t.Errorf("got %q and %v, want five names and 35 more of 40", w.Detail, num(w.Value))
+	}
+}
+
+func TestWitnessNames(t *testing.T) {
+	seen := func(all ...witness) witnesses {
+		w := witnesses{seen: map[string]witness{}}
+		for i, one := range all {
+			one.first, one.tid = second(i), strconv.Itoa(70+i)
+			w.seen[one.tid] = one
+		}
+		return w
+	}
+	in := func(process, name, function string) witness {
+		return witness{process: process, pid: "7", name: name, function: function}
+	}
+	const balance, page = "balance_dirty_pages", "folio_wait_bit"
+	for _, c := range []struct {
+		seen witnesses
+		want string
+	}{
+		{seen(in("broker", "flush-1", balance)), "flush-1 (broker, thread 70) in balance_dirty_pages"},
+		{seen(in("broker", "flush", "")), "flush (broker, thread 70)"},
+		{
+			seen(in("stallmark", "stallmark", balance), in("writer", "writer", balance), in("map-writer", "map-writer", balance), in("writer", "writer", balance), in("broker", "Send_1", balance), in("broker", "Send_12", balance)),
+			"5 threads in balance_dirty_pages: writer ×2, map-writer, Send_* ×2 (broker); also stallmark itself",
+		},
+		{seen(in("broker", "a", balance), in("broker", "b", page)), "a (broker, thread 70) in balance_dirty_pages; b (broker, thread 71) in folio_wait_bit"},
+		{seen(in("stallmark", "stallmark", page)), "stallmark (stallmark, thread 70) in folio_wait_bit"},
+		{seen(in("x", "77", balance), in("x", "78", balance)), "2 threads in balance_dirty_pages: 77 (x), 78 (x)"},
+	} {
+		if got := c.seen.names(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 }
 

@@ -11,11 +11,8 @@ import (
 	"stallmark/storage/model"
 )
 
-// maxWitnesses bounds the names kept of a witness; maxNamed those shown.
-const (
-	maxWitnesses = 1000
-	maxNamed     = 5
-)
+// maxWitnesses bounds the threads kept as witnesses.
+const maxWitnesses = 1000
 
 // waitExpr is the number of threads seen in a beat in any of the waits.
 func waitExpr(waits []string) string {
@@ -31,9 +28,9 @@ type witnesses struct {
 }
 
 type witness struct {
-	first  time.Time
-	name   string
-	thread string
+	first               time.Time
+	process, pid        string
+	name, tid, function string
 }
 
 // read takes the blocked events since the last time, of the given waits and
@@ -58,36 +55,10 @@ func (w *witnesses) read(ctx context.Context, src Source, rule *EvidenceRule, su
 		if w.seen == nil {
 			w.seen = map[string]witness{}
 		}
-		w.seen[key] = witness{first: e.From, name: witnessName(e.Attrs), thread: key}
+		w.seen[key] = witness{
+			first: e.From, process: cmp.Or(e.Attrs["process"], "pid "+e.Attrs["pid"]), pid: e.Attrs["pid"],
+			name: e.Attrs["thread"], tid: e.Attrs["tid"], function: e.Attrs["function"],
+		}
 	}
 	return nil
-}
-
-// witnessName is for instance "flush-1 (rocketmq-broker, thread 812) in balance_dirty_pages".
-func witnessName(attrs map[string]string) string {
-	name := fmt.Sprintf("%s (%s, thread %s)", attrs["thread"], cmp.Or(attrs["process"], "pid "+attrs["pid"]), attrs["tid"])
-	if f := attrs["function"]; f != "" {
-		name += " in " + f
-	}
-	return name
-}
-
-// names lists the first few, in the order of their first sight.
-func (w *witnesses) names() string {
-	all := make([]witness, 0, len(w.seen))
-	for _, v := range w.seen {
-		all = append(all, v)
-	}
-	slices.SortFunc(all, func(a, b witness) int {
-		return cmp.Or(a.first.Compare(b.first), strings.Compare(a.thread, b.thread))
-	})
-	var names []string
-	for _, v := range all[:min(len(all), maxNamed)] {
-		names = append(names, v.name)
-	}
-	text := strings.Join(names, ", ")
-	if more := len(all) - maxNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
