@@ -19,7 +19,9 @@ bin/stallmark: FORCE
 ## build: static binaries for amd64 and arm64 in bin/
 build:
 	for arch in amd64 arm64; do \
-	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/stallmark-linux-$$arch ./cmd/stallmark || exit 1; \
+	  for program in stallmark stalldrill; do \
+	    CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/$$program-linux-$$arch ./cmd/$$program || exit 1; \
+	  done; \
 	done
 
 ## test: every test, with the race detector and a real browser
