@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -119,6 +120,7 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 		defer close(done)
 		s.recorder.run(stream)
 	}()
+	go s.ping(ctx)
 	err := s.read(ctx, in, stream)
 	close(stream)
 	<-done
@@ -126,6 +128,21 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 		s.slots <- struct{}{}
 	}
 	return err
+}
+
+// ping tells the parent every second that this process runs, whatever the disk
+// does to those who write to it.
+func (s *server) ping(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.send(msgPing, 0, nil)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // streamAhead is how much may wait for the journal; the parent sends no more
@@ -199,7 +216,7 @@ func (s *server) answer(ctx context.Context, id uint64, q question) error {
 	var err error
 	switch q.Topic {
 	case askSamples:
-		err = s.samples(ctx, id, q)
+		return s.samples(ctx, id, q)
 	case askLabels:
 		v, err = s.labels(q)
 	case askEvents:
@@ -243,9 +260,13 @@ func (s *server) samples(ctx context.Context, id uint64, q question) error {
 	if some {
 		sel.maxt = min(sel.maxt, from-1)
 	}
-	return s.disk.selectBlocks(ctx, sel, recent, func(chunk []byte) error {
+	warnings, err := s.disk.selectBlocks(ctx, sel, recent, func(chunk []byte) error {
 		return s.out.send(msgPart, id, chunk)
 	})
+	if err != nil {
+		return err
+	}
+	return s.out.send(msgEnd, id, []byte(strings.Join(warnings, "; ")))
 }
 
 // labels answers with the keys of series, as JSON strings of their bytes.

@@ -212,15 +212,14 @@ func (c *client) setState(st diskState) {
 	c.state = st
 }
 
-// How long an answer may take: of a child that has just been heard of, and of
-// one that is silent.
 const (
-	answerWait = 5 * time.Second
-	silentWait = 250 * time.Millisecond
+	answerWait = 3 * time.Second // for an answer
+	suspicious = 3 * time.Second // of silence: the child pings every second
 )
 
 // ask asks the child. The error is errChild or a deadline's if it does not
-// answer.
+// answer. Of a silent child one question at a time waits for an answer, to see
+// whether it is back; the others fail at once.
 func (c *client) ask(ctx context.Context, q question, part func([]byte) error) error {
 	c.mu.Lock()
 	l := c.link
@@ -228,10 +227,13 @@ func (c *client) ask(ctx context.Context, q question, part func([]byte) error) e
 	if l == nil {
 		return errChild
 	}
-	q.Timeout = c.wait
-	if c.waiting(l) && l.silence() > answerWait {
-		q.Timeout = min(c.wait, silentWait)
+	if l.silence() >= suspicious {
+		if !l.probing.CompareAndSwap(false, true) {
+			return errChild
+		}
+		defer l.probing.Store(false)
 	}
+	q.Timeout = c.wait
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	return l.ask(ctx, q, part)

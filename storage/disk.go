@@ -3,7 +3,9 @@ package storage
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -18,6 +20,7 @@ type disk struct {
 	childConfig
 	opts  hello
 	db    *bbolt.DB
+	gone  atomic.Bool // the file has been moved aside: nothing can be stored
 	dicts dictionaries
 
 	slot int64 // of the last minute that was stored; 0 before the first
@@ -38,7 +41,7 @@ func openDisk(cfg childConfig, opts hello) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	zenc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	zenc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +57,20 @@ func openDisk(cfg childConfig, opts hello) (*disk, error) {
 		bad:      map[string]string{},
 	}
 	if aside != "" {
-		d.state.MovedAside = aside
-		d.say("the data file was damaged and has been moved aside to " + aside)
+		d.movedAside(aside)
 	}
+	d.state.MovedAside = lastAside(cfg.path)
 	d.measure()
 	return d, nil
 }
 
-// close closes the file.
-func (d *disk) close() error { return d.db.Close() }
+// close closes the file. One that has been given up cannot be closed.
+func (d *disk) close() error {
+	if d.gone.Load() {
+		return nil
+	}
+	return d.db.Close()
+}
 
 // diskState is what the child tells about the file.
 type diskState struct {
@@ -203,4 +211,30 @@ func (d *disk) view(f func(*bbolt.Tx) error) error {
 // change writes the file in one transaction.
 func (d *disk) change(f func(*bbolt.Tx) error) error {
 	return guarded(func() error { return d.db.Update(f) })
+}
+
+// giveUp moves the file aside, since it cannot be written to any more. bbolt may
+// hold locks after a panic: only another child can go on, with a fresh file.
+func (d *disk) giveUp(why error) error {
+	aside, err := moveAside(d.path, why, d.now)
+	if err != nil {
+		return err
+	}
+	d.gone.Store(true)
+	d.movedAside(aside)
+	return why
+}
+
+// movedAside says where a damaged file has gone.
+func (d *disk) movedAside(aside string) {
+	d.say("the data file was damaged and has been moved aside to " + aside)
+}
+
+// lastAside is the damaged file that was moved aside last; empty without one.
+func lastAside(path string) string {
+	found, err := filepath.Glob(path + ".damaged-*")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[len(found)-1] // their names have the time
 }

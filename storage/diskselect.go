@@ -2,13 +2,14 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"go.etcd.io/bbolt"
 
 	"stallmark/storage/block"
-	"stallmark/storage/model"
 )
 
 // selection is a question for samples.
@@ -24,37 +25,31 @@ type selection struct {
 const maxSamples = 10_000_000
 
 // selectBlocks sends the matching samples of the file, rollups first where they
-// serve, and then the recent ones, in chunks.
-func (d *disk) selectBlocks(ctx context.Context, q selection, recent []minute, send func([]byte) error) error {
+// serve, and then the recent ones, in chunks. The warnings say what could not be
+// read.
+func (d *disk) selectBlocks(
+	ctx context.Context, q selection, recent []minute, send func([]byte) error,
+) (warnings []string, err error) {
 	s := &selector{disk: d, ctx: ctx, q: q, w: newChunkWriter(), send: send}
 	s.dec = d.decoders.Get().(*block.Decoder)
 	defer d.decoders.Put(s.dec)
-	err := d.view(func(tx *bbolt.Tx) error {
-		p, err := readProgress(tx)
-		if err != nil {
-			return err
-		}
-		s.last = p.Last
-		s.q.maxt = min(s.q.maxt, p.Last)
-		rawFrom, err := s.rollups(tx)
-		if err != nil {
-			return err
-		}
-		return s.raw(tx, rawFrom)
-	})
-	if err != nil {
-		return err
+	err = d.view(s.stored)
+	if errors.Is(err, errDamagedFile) {
+		d.markBad("part of the file", q.mint, err)
+		s.warn(err)
+		err = nil
 	}
 	for _, m := range recent {
+		if err != nil {
+			break
+		}
 		s.w.begin(m.times, modePoints)
 		for _, c := range m.columns {
 			s.w.column(c.key, c.rows, c.vals)
 		}
-		if err := s.flush(); err != nil {
-			return err
-		}
+		err = s.flush()
 	}
-	return nil
+	return s.warnings, err
 }
 
 // selector is one question under way.
@@ -67,19 +62,65 @@ type selector struct {
 	dec  *block.Decoder
 	last int64 // time of the row that was stored last
 
-	names  *dictionary
-	wanted []bool
-	some   bool
+	names    *dictionary
+	wanted   []bool
+	some     bool
+	warnings []string
 }
 
-// day looks up the matching numbers of the day, once a day.
-func (s *selector) day(tx *bbolt.Tx, t int64) bool {
-	names := s.disk.dicts.get(tx, dayStart(t))
+// stored sends what the file has.
+func (s *selector) stored(tx *bbolt.Tx) error {
+	p, err := readProgress(tx)
+	if err != nil {
+		return err
+	}
+	s.last = p.Last
+	s.q.maxt = min(s.q.maxt, p.Last)
+	rawFrom, err := s.rollups(tx)
+	if err != nil {
+		return err
+	}
+	return s.raw(tx, rawFrom)
+}
+
+// bad names a block that cannot be read, and warns.
+func (s *selector) bad(kind string, start int64, err error) {
+	s.disk.markBad(kind, start, err)
+	s.warn(fmt.Errorf("the %s block of %s: %w", kind, time.UnixMilli(start).UTC().Format(time.RFC3339), err))
+}
+
+// warn adds a warning; a few are enough.
+func (s *selector) warn(err error) {
+	if len(s.warnings) < 10 {
+		s.warnings = append(s.warnings, err.Error())
+	}
+}
+
+// open opens a block and looks up which of its series match. It is nil if none
+// does, or if the block cannot be read.
+func (s *selector) open(tx *bbolt.Tx, kind string, start int64, data []byte, perSeries uint32) *block.Block {
+	s.day(s.disk.dicts.get(tx, dayStart(start)))
+	b, err := block.Open(data)
+	if err != nil {
+		s.bad(kind, start, err)
+		return nil
+	}
+	if n := len(b.IDs); n > 0 && int(b.IDs[n-1]/perSeries) >= len(s.wanted) {
+		// Names that were stored after the cached ones had been read.
+		s.day(readDictionary(tx, dayStart(start), s.disk.dicts.zstd))
+	}
+	if !s.some {
+		return nil
+	}
+	return b
+}
+
+// day looks up the matching numbers, once a day.
+func (s *selector) day(names *dictionary) {
 	if names != s.names {
 		s.names = names
 		s.wanted, s.some = names.matching(s.q.matchers)
 	}
-	return s.some
 }
 
 // flush sends the chunk that has been gathered.
@@ -100,25 +141,18 @@ func (s *selector) raw(tx *bbolt.Tx, from int64) error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		if !s.day(tx, start) {
-			return nil
-		}
-		b, err := block.Open(data)
-		if err != nil {
-			s.disk.markBad("raw", start, err)
-			return nil
-		}
-		if n := len(b.Times); n == 0 || b.Times[n-1] < from {
+		b := s.open(tx, "raw", start, data, 1)
+		if b == nil || len(b.Times) == 0 || b.Times[len(b.Times)-1] < from {
 			return nil
 		}
 		s.w.begin(b.Times, modePoints)
-		err = s.dec.Columns(b, s.want, func(c block.Column) {
+		err := s.dec.Columns(b, s.want, func(c block.Column) {
 			if c = columnWithin(c, b.Times, from, s.q.maxt); len(c.Vals) > 0 {
 				s.w.column(s.names.keys[c.ID], c.Rows, c.Vals)
 			}
 		})
 		if err != nil {
-			s.disk.markBad("raw", start, err)
+			s.bad("raw", start, err)
 		}
 		return s.flush()
 	})
@@ -126,128 +160,6 @@ func (s *selector) raw(tx *bbolt.Tx, from int64) error {
 
 // want reports whether the series with that number matches.
 func (s *selector) want(id uint32) bool { return int(id) < len(s.wanted) && s.wanted[id] }
-
-// rollups sends rollups as far as they serve, and returns the time from which
-// samples have to be read.
-func (s *selector) rollups(tx *bbolt.Tx) (rawFrom int64, err error) {
-	until, agg, m := s.plan(tx)
-	rawFrom = s.q.mint
-	err = eachBlock(tx.Bucket(bucketRollup), hourStart(s.q.mint), min(s.q.maxt, until-1), func(start int64, data []byte) error {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
-		rawFrom = max(rawFrom, start+hourMillis)
-		if !s.day(tx, start) {
-			return nil
-		}
-		b, err := block.Open(data)
-		if err != nil {
-			s.disk.markBad("rollup", start, err)
-			return nil
-		}
-		if err := s.rollup(b, agg, m); err != nil {
-			s.disk.markBad("rollup", start, err)
-		}
-		return s.flush()
-	})
-	return rawFrom, err
-}
-
-// plan decides up to which time rollups serve, with which aggregate, and how
-// their points are to be read.
-func (s *selector) plan(tx *bbolt.Tx) (until int64, agg aggregate, m mode) {
-	agg, m = aggregateFor(s.q)
-	first, _, some := ends(tx.Bucket(bucketRaw))
-	expired := s.last - s.disk.opts.Retention.Milliseconds()
-	switch {
-	case !some:
-		return s.q.maxt + 1, agg, m
-	case coarse(s.q):
-		return s.last, agg, m
-	}
-	return max(first, hourStart(expired)), agg, m
-}
-
-// coarse reports whether a point a minute answers the question as well.
-func coarse(q selection) bool {
-	const enough = 5 * spanMillis
-	if q.rng > 0 {
-		return q.rng >= enough
-	}
-	return q.step >= enough
-}
-
-// aggregateFor is the aggregate that the function wants, and how to read its
-// points: a range of several minutes takes them as they are.
-func aggregateFor(q selection) (aggregate, mode) {
-	m := modeHold
-	if q.rng >= 2*spanMillis {
-		m = modePoints
-	}
-	switch q.function {
-	case "min_over_time":
-		return aggMin, m
-	case "max_over_time":
-		return aggMax, m
-	case "avg_over_time":
-		return aggSum, m
-	case "rate", "irate", "increase", "delta", "idelta", "deriv":
-		if m == modeHold {
-			m = modeSlope
-		}
-	}
-	return aggLast, m
-}
-
-// rollup adds the columns of one hour to the chunk.
-func (s *selector) rollup(b *block.Block, agg aggregate, m mode) error {
-	has := map[uint32]bool{}
-	for _, id := range b.IDs {
-		has[id] = true
-	}
-	s.w.begin(b.Times, m)
-	var sum block.Column
-	want := func(id uint32) bool {
-		series, a := id/uint32(aggregates), aggregate(id%uint32(aggregates))
-		if !s.want(series) {
-			return false
-		}
-		if a == agg || agg == aggSum && a == aggCount {
-			return true
-		}
-		return a == aggLast && !has[series*uint32(aggregates)+uint32(agg)]
-	}
-	return s.dec.Columns(b, want, func(c block.Column) {
-		switch aggregate(c.ID % uint32(aggregates)) {
-		case aggSum:
-			sum = c // its count comes next
-			return
-		case aggCount:
-			c = average(sum, c)
-		}
-		from, to := s.q.mint, s.q.maxt
-		if m != modePoints { // the neighbours' minutes reach into the range
-			from, to = from-spanMillis, to+spanMillis
-		}
-		key := s.names.keys[c.ID/uint32(aggregates)]
-		if c = columnWithin(c, b.Times, from, to); len(c.Vals) > 0 {
-			s.w.column(key, c.Rows, c.Vals)
-		}
-	})
-}
-
-// average divides sums by counts. A minute in which the series only ended is
-// an end.
-func average(sum, count block.Column) block.Column {
-	for i, n := range count.Vals {
-		if i < len(sum.Vals) && n > 0 {
-			count.Vals[i] = sum.Vals[i] / n
-		} else {
-			count.Vals[i] = model.Stale()
-		}
-	}
-	return count
-}
 
 // labelSets lists the series that match and have a block in [mint, maxt]; days
 // are the finest grain.

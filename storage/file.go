@@ -69,13 +69,21 @@ func openFile(path string, now func() time.Time) (db *bbolt.DB, aside string, er
 	if !errors.Is(err, errDamagedFile) {
 		return db, "", err
 	}
-	why := err
-	aside = fmt.Sprintf("%s.damaged-%s", path, now().UTC().Format("20060102T150405.000"))
-	if err := os.Rename(path, aside); err != nil {
-		return nil, "", errors.Join(why, err)
+	if aside, err = moveAside(path, err, now); err != nil {
+		return nil, "", err
 	}
 	db, err = tryOpen(path)
-	return db, fmt.Sprintf("%s (%v)", aside, why), err
+	return db, aside, err
+}
+
+// moveAside gives a damaged file another name, which is returned with the
+// reason.
+func moveAside(path string, why error, now func() time.Time) (aside string, err error) {
+	name := fmt.Sprintf("%s.damaged-%s", path, now().UTC().Format("20060102T150405.000"))
+	if err := os.Rename(path, name); err != nil {
+		return "", errors.Join(why, err)
+	}
+	return fmt.Sprintf("%s (%v)", name, why), nil
 }
 
 // tryOpen opens the file, checks its version and migrates it if need be.

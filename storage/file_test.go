@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/prometheus/model/labels"
 	"go.etcd.io/bbolt"
 
 	"stallmark/storage/model"
@@ -158,7 +161,12 @@ func TestBadBlockIsLeftOut(t *testing.T) {
 		}
 	}
 	s := openTest(t, path)
-	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+	all := labels.MustNewMatcher(labels.MatchRegexp, "__name__", ".+")
+	got, warnings := selectWarned(t, s.Store, 0, math.MaxInt64, []*labels.Matcher{all})
+	checkSamples(t, got, want)
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "cannot be read") {
+		t.Errorf("warnings %v", warnings)
+	}
 	feed(s.Store, 700, 700) // compaction, rollups and retention pass over it
 	s.drained(t)
 	st := s.Status()
@@ -212,4 +220,77 @@ func TestTornJournalIsReadUpToThere(t *testing.T) {
 	s.shut(t)
 	s = openTest(t, path)
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+}
+
+// TestDamageFoundLater damages a page that opening does not look at. Reading
+// warns; writing, which cannot go on in such a file, moves it aside.
+func TestDamageFoundLater(t *testing.T) {
+	path := dbPath(t)
+	s := openTest(t, path)
+	for i := range int64(400) { // enough events for several pages
+		at := time.UnixMilli(base + i*1000).UTC()
+		s.Event(model.Event{From: at, To: at, Text: fmt.Sprintf("%0100d", i)})
+	}
+	s.drained(t)
+	want := feed(s.Store, 0, 130)
+	s.drained(t)
+	s.shut(t)
+	damageMiddlePage(t, path, bucketEvents)
+	s = openTest(t, path)
+	if s.Status().MovedAside != "" {
+		t.Fatal("opening has found it: the test shows nothing")
+	}
+	for k, samples := range want { // the last minute is not in the file yet
+		want[k] = slices.DeleteFunc(samples, func(s sample) bool { return s.t < base+120_000 })
+	}
+	for i := range int64(400) {
+		at := time.UnixMilli(base + i*1000 + 500).UTC()
+		s.Event(model.Event{From: at, To: at, Text: "y"})
+	}
+	s.drained(t)
+	want = add(want, feed(s.Store, 1000, 130))
+	eventually(t, "the file to be moved aside", func() bool { return s.Status().MovedAside != "" })
+	want = add(want, feed(s.Store, 1130, 130))
+	eventually(t, "all to be stored", func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return s.client.drain(ctx) == nil
+	})
+	checkSelfEvent(t, s.Store, "moved aside")
+	s.shut(t)
+	s = openTest(t, path)
+	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+}
+
+// damageMiddlePage overwrites a leaf in the middle of a bucket.
+func damageMiddlePage(t *testing.T, path string, bucket []byte) {
+	t.Helper()
+	var middle []byte
+	edit(t, path, func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucket).Cursor()
+		n := 0
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			if n++; n == 200 {
+				middle = bytes.Clone(v)
+			}
+		}
+		return nil
+	})
+	whole, err := os.ReadFile(path)
+	if err != nil || middle == nil {
+		t.Fatalf("%d bytes of an event, %v", len(middle), err)
+	}
+	found := 0
+	for at := bytes.Index(whole, middle); at >= 0; at = bytes.Index(whole, middle) {
+		page := at / 4096 * 4096
+		copy(whole[page:page+16], bytes.Repeat([]byte{0xee}, 16))
+		copy(whole[at:], make([]byte, len(middle)))
+		found++
+	}
+	if found == 0 {
+		t.Fatal("the page has not been found")
+	}
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

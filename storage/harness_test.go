@@ -118,6 +118,16 @@ func selectAll(t testing.TB, s *Store, mint, maxt int64, pairs ...string) map[st
 
 func selectMatching(t testing.TB, s *Store, mint, maxt int64, ms []*labels.Matcher) map[string][]sample {
 	t.Helper()
+	out, warnings := selectWarned(t, s, mint, maxt, ms)
+	for _, w := range warnings {
+		t.Errorf("warning: %v", w)
+	}
+	return out
+}
+
+// selectWarned returns the warnings as well.
+func selectWarned(t testing.TB, s *Store, mint, maxt int64, ms []*labels.Matcher) (map[string][]sample, []error) {
+	t.Helper()
 	q, err := s.Querier(mint, maxt)
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +155,7 @@ func selectMatching(t testing.TB, s *Store, mint, maxt int64, ms []*labels.Match
 	if set.Err() != nil {
 		t.Fatal(set.Err())
 	}
-	for _, w := range set.Warnings() {
-		t.Errorf("warning: %v", w)
-	}
-	return out
+	return out, set.Warnings().AsErrors()
 }
 
 // beatOf makes a batch of alternating names and values.

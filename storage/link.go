@@ -27,6 +27,7 @@ type link struct {
 
 	beat, note atomic.Uint64 // numbers below which all is safe
 	quiet      atomic.Int32  // seconds since the last message
+	probing    atomic.Bool   // somebody waits for an answer of a silent child
 
 	mu    sync.Mutex
 	calls map[uint64]*call
@@ -39,6 +40,11 @@ type call struct {
 	part func([]byte) error
 	done chan error
 }
+
+// incomplete is for an answer that lacks what cannot be read.
+type incomplete struct{ what string }
+
+func (i *incomplete) Error() string { return i.what + " cannot be read" }
 
 // errChild is for a child that cannot answer.
 var errChild = errors.New("the storage process does not answer")
@@ -147,6 +153,7 @@ func (l *link) receiveAll(state func(diskState), self func(model.Event)) error {
 			self(e)
 		case msgPart, msgEnd, msgError:
 			l.answered(m)
+		case msgPing:
 		default:
 			return fmt.Errorf("%w: kind %d", errMessage, m.kind)
 		}
@@ -171,8 +178,12 @@ func (l *link) answered(m message) {
 		}
 	case msgError:
 		c.done <- errors.New(string(m.body))
-	default:
-		c.done <- nil
+	case msgEnd:
+		var err error
+		if len(m.body) > 0 {
+			err = &incomplete{string(m.body)}
+		}
+		c.done <- err
 	}
 }
 

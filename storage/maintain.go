@@ -1,12 +1,18 @@
 package storage
 
+import "errors"
+
 // keep stores a minute and sees to all that follows from it.
 func (d *disk) keep(m minute, notes [][]byte, journal int) error {
 	if err := d.makeRoom(); err != nil {
 		d.update(func(st *diskState) { st.WriteError = err.Error() })
 		return err
 	}
-	if err := d.store(m, notes, journal); err != nil {
+	err := d.store(m, notes, journal)
+	if errors.Is(err, errDamagedFile) {
+		return d.giveUp(err)
+	}
+	if err != nil {
 		return err
 	}
 	d.measure()

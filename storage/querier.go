@@ -62,6 +62,9 @@ func (s *Store) history(ctx context.Context, sel selection, headFrom int64) (fou
 		Topic: askSamples, Mint: sel.mint, Maxt: sel.maxt, Step: sel.step, Range: sel.rng,
 		Func: sel.function, Matchers: packMatchers(sel.matchers),
 	}, r.read)
+	if bad, ok := errors.AsType[*incomplete](err); ok {
+		return r.series, bad, nil
+	}
 	switch {
 	case err == nil:
 		return r.series, nil, nil

@@ -169,7 +169,7 @@ func (r *recorder) send(kind messageKind, id uint64, body []byte) {
 // flush starts to store the oldest complete segment, one at a time. The last
 // segment is complete when the next one has begun.
 func (r *recorder) flush() {
-	if r.flushing || len(r.segs.list) < 2 || r.disk.now().Before(r.flushAt) {
+	if r.flushing || r.disk.gone.Load() || len(r.segs.list) < 2 || r.disk.now().Before(r.flushAt) {
 		return
 	}
 	seg := r.segs.list[0]
@@ -195,6 +195,11 @@ func (r *recorder) stored(err error) {
 	r.flushing = false
 	if err != nil {
 		r.disk.log.Error("storing a minute", "error", err)
+		if r.disk.gone.Load() {
+			r.tell(true)
+			r.out.conn.Close() // the parent starts another child
+			return
+		}
 		r.flushAt = r.disk.now().Add(retryAfter)
 		r.retry.Reset(retryAfter)
 		r.bound()

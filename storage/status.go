@@ -8,7 +8,7 @@ type Status struct {
 	// Path is the file; empty if everything is in memory only.
 	Path string
 	// ChildUp is whether the child process answers; ChildError is why not.
-	// Silent is for how long it has owed an answer.
+	// Silent is for how long it has said nothing, if that is too long.
 	ChildUp    bool
 	ChildPID   int
 	ChildError string
@@ -74,7 +74,7 @@ func (c *client) status(st *Status) {
 	st.ChildUp, st.ChildError, st.Restarts = c.link != nil, c.err, c.restarts
 	if c.link != nil {
 		st.ChildPID = c.proc.pid
-		if quiet := c.link.silence(); quiet > answerWait && st.Unconfirmed > 0 {
+		if quiet := c.link.silence(); quiet >= suspicious {
 			st.ChildUp, st.Silent = false, quiet
 			st.ChildError = errChild.Error()
 		}

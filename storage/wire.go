@@ -27,8 +27,9 @@ const (
 	msgSelf                           // child: an event about itself, as JSON
 	msgAsk                            // parent: question; the first byte of the body says which
 	msgPart                           // child: a part of the answer
-	msgEnd                            // child: the answer is complete
+	msgEnd                            // child: the answer is complete; a warning, or nothing
 	msgError                          // child: the question failed; text
+	msgPing                           // child: it runs
 )
 
 // maxMessage bounds a body.
