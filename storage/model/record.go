@@ -26,6 +26,7 @@ const (
 	EventSource  EventKind = "source"  // a source changed its state
 	EventLog     EventKind = "log"     // a log line matched a pattern
 	EventSelf    EventKind = "self"    // something about the recorder itself
+	EventFiles   EventKind = "files"   // data files of a watched process were deleted or read in again
 )
 
 // Event is something that happened in [From, To]; To equals From for an
