@@ -1,0 +1,197 @@
+package pagecache
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stallmark/collectors/process"
+)
+
+// plainOpener opens without regard to a process.
+type plainOpener struct{}
+
+func (plainOpener) Open(_ process.ID, path string) (*os.File, error) { return os.Open(path) }
+
+func (plainOpener) ReadDir(_ process.ID, path string, limit int) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(limit)
+}
+
+// pageSize of this machine, in bytes.
+var pageSize = int64(os.Getpagesize())
+
+// partPages is how many pages each of the 64 parts of a test file has.
+const partPages = 16
+
+// uncached writes a file of 64 parts and throws it out of the page cache. On
+// tmpfs the page cache is where the data is, so there it stays; it says which.
+func uncached(t *testing.T, path string) (f *os.File, inMemory bool) {
+	t.Helper()
+	if err := os.WriteFile(path, make([]byte, maxParts*partPages*pageSize), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	var on unix.Statfs_t
+	if err := errors.Join(
+		f.Sync(),
+		unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED),
+		unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM), // no read-ahead
+		unix.Fstatfs(int(f.Fd()), &on),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if int64(on.Type) == unix.TMPFS_MAGIC {
+		t.Log("the folder for temporary files is on tmpfs: all of a file is always in memory")
+		return f, true
+	}
+	return f, false
+}
+
+// readParts reads some parts back into memory.
+func readParts(t *testing.T, f *os.File, parts ...int64) {
+	t.Helper()
+	buf := make([]byte, partPages*pageSize)
+	for _, i := range parts {
+		if _, err := f.ReadAt(buf, i*partPages*pageSize); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openLive(t *testing.T, path string) handle {
+	t.Helper()
+	h, err := live{plainOpener{}, pageSize}.open(process.ID{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	return h
+}
+
+func newLooker() *looker {
+	return &looker{page: pageSize, now: time.Now, patience: time.Minute}
+}
+
+func TestLookSeesWhatIsResident(t *testing.T) {
+	for _, without := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "segment")
+		f, inMemory := uncached(t, path)
+		readParts(t, f, 3, 10, 63)
+		l := newLooker()
+		l.noCachestat = without
+		r, err := l.look(openLive(t, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if without && r.detailed {
+			t.Error("mincore cannot tell details")
+		}
+		for i, share := range r.shares() {
+			if want := inMemory || i == 3 || i == 10 || i == 63; (share == 1) != want || share != 0 && share != 1 {
+				t.Errorf("without cachestat %v: part %d is resident by %v", without, i, share)
+			}
+		}
+	}
+}
+
+func TestCachestatAndMincoreAgree(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "segment")
+	f, _ := uncached(t, path)
+	readParts(t, f, 0, 1, 7, 40)
+	h := openLive(t, path)
+	byCachestat, err := newLooker().look(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !byCachestat.detailed {
+		t.Log("this kernel or sandbox has no cachestat(2): only mincore(2) is tested")
+	}
+	l := newLooker()
+	l.noCachestat = true
+	byMincore, err := l.look(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if byCachestat.total.cached != byMincore.total.cached {
+		t.Errorf("%d pages by cachestat, %d by mincore", byCachestat.total.cached, byMincore.total.cached)
+	}
+	for i, n := range byMincore.parts {
+		if byCachestat.parts[i] != n {
+			t.Errorf("part %d: %d pages by cachestat, %d by mincore", i, byCachestat.parts[i], n)
+		}
+	}
+}
+
+func TestDirtyBytesAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "segment")
+	if err := os.WriteFile(path, make([]byte, 8*pageSize), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := newLooker().look(openLive(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.total.cached != 8 {
+		t.Errorf("%d of 8 pages just written are resident", r.total.cached)
+	}
+	if told := r.total.dirty + r.total.writeback; told > 8 {
+		t.Errorf("%d pages of 8 are dirty or being written", told)
+	}
+}
+
+func TestLookingReadsNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "segment")
+	_, inMemory := uncached(t, path)
+	var before unix.Stat_t
+	if err := unix.Stat(path, &before); err != nil {
+		t.Fatal(err)
+	}
+	for _, without := range []bool{true, false, true} {
+		l := newLooker()
+		l.noCachestat = without
+		r, err := l.look(openLive(t, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.total.cached != 0 && !inMemory {
+			t.Errorf("%d pages are resident after looking", r.total.cached)
+		}
+	}
+	var after unix.Stat_t
+	if err := unix.Stat(path, &after); err != nil {
+		t.Fatal(err)
+	}
+	if after.Atim != before.Atim {
+		t.Error("looking changed the access time")
+	}
+}
+
+func TestOwnFilesAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "segment")
+	for _, size := range []int64{0, 1, 5*pageSize + 1} {
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		truth, err := openLive(t, path).tells()
+		if err != nil || !truth {
+			t.Errorf("size %d: %v %v, want the truth about a file of one's own", size, truth, err)
+		}
+		r, err := newLooker().look(openLive(t, path))
+		if err != nil || r.resident(pageSize) != size {
+			t.Errorf("%d of %d bytes just written are resident, %v", r.resident(pageSize), size, err)
+		}
+	}
+}
