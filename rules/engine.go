@@ -255,6 +255,7 @@ func (e *Engine) settle(ctx context.Context, b *beat, m move) (model.Finding, bo
 			t.ruledOut = t.ruling.update(ctx, b, e.pack, t.sig, t.started, e.active)
 		}
 		f = t.finding(ctx, b, m.holds)
+		f.Ended = t.over(b.at, e.timing(t.sig))
 	}
 	changed := !reflect.DeepEqual(f, t.shown)
 	t.shown = f

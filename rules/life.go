@@ -88,3 +88,14 @@ func (l *life) rewind(at time.Time) {
 		l.since = at
 	}
 }
+
+// over is when the stall of a firing subject was last seen, once that is longer
+// ago than is bridged: its condition may look back and hold for a while yet. It
+// is nil while the stall goes on, and again if it comes back.
+func (t *tracked) over(at time.Time, tm timing) *time.Time {
+	if t.extent.IsZero() || at.Sub(t.extent) <= tm.gap() {
+		return nil
+	}
+	end := t.end()
+	return &end
+}

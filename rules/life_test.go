@@ -1,9 +1,12 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"stallmark/storage/model"
 )
 
 // Beats are one letter a second: T true, f false, - no beat at all.
@@ -91,5 +94,28 @@ func TestLifeFollowsAClockThatIsSetBack(t *testing.T) {
 	l.rewind(back)
 	if c := l.advance(back.Add(3*time.Second), false, tm); c != resolved {
 		t.Errorf("3 s of silence after the jump: got change %d, want resolved", c)
+	}
+}
+
+// A condition that looks back holds on after the stall: its end is told as soon
+// as it is sure, and taken back should the stall go on.
+func TestTheEndIsToldBeforeItIsResolved(t *testing.T) {
+	text := strings.Replace(level, "when: level > 10", "when: max_over_time(level[20s]) > 10\nextent: level > 10", 1)
+	src := data(t, `level 0x9 20x9 0x9 20x9 0x60`) // 10 to 19 and 30 to 39
+	e := NewEngine(packOf(signature(t, "too-high", text)), src, time.Second)
+	all := steps(t, e, 0, 80)
+	ends := map[int]string{}
+	for at, fs := range all {
+		for _, f := range fs {
+			ends[at] = fmt.Sprintf("%s %d", f.State, until(f))
+		}
+	}
+	for at, want := range map[int]string{12: "firing -1", 23: "firing 19", 30: "firing -1", 43: "firing 39"} {
+		if ends[at] != want {
+			t.Errorf("at %d: %q, want %q; all %v", at, ends[at], want, ends)
+		}
+	}
+	if got := latest(all); len(got) != 1 || got[0].State != model.StateResolved || until(got[0]) != 39 {
+		t.Errorf("got %+v, want one that ended at 39", got)
 	}
 }

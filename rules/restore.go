@@ -32,7 +32,7 @@ func (e *Engine) Restore(findings []model.Finding) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, f := range findings {
-		if f.State != model.StateFiring || f.Ended != nil {
+		if f.State != model.StateFiring {
 			continue
 		}
 		s := e.pack.Signature(f.Signature)

@@ -114,7 +114,7 @@ type Finding struct {
 	Confidence Confidence        `json:"confidence"`
 	Subject    map[string]string `json:"subject"`
 	Started    time.Time         `json:"started"`
-	Ended      *time.Time        `json:"ended"` // nil while firing
+	Ended      *time.Time        `json:"ended"` // nil while it goes on; known before it is resolved if its condition looks back
 	Evidence   []Evidence        `json:"evidence"`
 	Explains   []string          `json:"explains"`
 	RuledOut   []RuledOut        `json:"ruled_out,omitempty"` // as it stood while firing
