@@ -222,6 +222,22 @@ func TestWitnessNamesAreFew(t *testing.T) {
 	}
 }
 
+// A thread is one witness however often it is told of, and by whom.
+func TestWitnessIsAsSlowAsItsLongestWait(t *testing.T) {
+	src := data(t, `level{pid="7"} 20x30`)
+	for i, ms := range []string{"", "20", "180", "30"} {
+		e := blockedEvent(5+3*i, "7", "70", "dirty_throttle")
+		if ms != "" {
+			e.Attrs["ms"] = ms
+		}
+		src.events = append(src.events, e)
+	}
+	f := only(t, signature(t, "too-high", witnessed), src, 20)
+	if w := f.Evidence[0]; w.Detail != "flush-70 (broker, thread 70) in balance_dirty_pages, up to 180 ms at a time" {
+		t.Errorf("got %q", w.Detail)
+	}
+}
+
 func TestWitnessNames(t *testing.T) {
 	seen := func(all ...witness) witnesses {
 		w := witnesses{seen: map[string]witness{}}
@@ -233,6 +249,10 @@ func TestWitnessNames(t *testing.T) {
 	}
 	in := func(process, name, function string) witness {
 		return witness{process: process, pid: "7", name: name, function: function}
+	}
+	during := func(ms int, w witness) witness {
+		w.longest = time.Duration(ms) * time.Millisecond
+		return w
 	}
 	const balance, page = "balance_dirty_pages", "folio_wait_bit"
 	for _, c := range []struct {
@@ -247,6 +267,11 @@ func TestWitnessNames(t *testing.T) {
 		},
 		{seen(in("broker", "a", balance), in("broker", "b", page)), "a (broker, thread 70) in balance_dirty_pages; b (broker, thread 71) in folio_wait_bit"},
 		{seen(in("stallmark", "stallmark", page)), "stallmark (stallmark, thread 70) in folio_wait_bit"},
+		{seen(during(214, in("broker", "flush-1", balance))), "flush-1 (broker, thread 70) in balance_dirty_pages, up to 214 ms at a time"},
+		{
+			seen(in("w", "w", balance), during(40, in("w", "w", balance)), during(190, in("w", "w", balance)), in("broker", "b", page)),
+			"3 threads in balance_dirty_pages, up to 190 ms at a time: w ×3; b (broker, thread 73) in folio_wait_bit",
+		},
 		{seen(in("x", "77", balance), in("x", "78", balance)), "2 threads in balance_dirty_pages: 77 (x), 78 (x)"},
 	} {
 		if got := c.seen.names(); got != c.want {

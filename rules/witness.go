@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type witness struct {
 	first               time.Time
 	process, pid        string
 	name, tid, function string
+	longest             time.Duration // one wait; 0 if no tracepoint has told
 }
 
 // read takes the blocked events since the last time, of the given waits and
@@ -49,16 +51,27 @@ func (w *witnesses) read(ctx context.Context, src Source, rule *EvidenceRule, su
 			continue
 		}
 		key := e.Attrs["pid"] + "/" + e.Attrs["tid"]
-		if _, ok := w.seen[key]; ok {
+		if t, ok := w.seen[key]; ok {
+			t.longest = max(t.longest, waited(e.Attrs))
+			w.seen[key] = t
 			continue
 		}
 		if w.seen == nil {
 			w.seen = map[string]witness{}
 		}
 		w.seen[key] = witness{
-			first: e.From, process: cmp.Or(e.Attrs["process"], "pid "+e.Attrs["pid"]), pid: e.Attrs["pid"],
+			longest: waited(e.Attrs), first: e.From, process: cmp.Or(e.Attrs["process"], "pid "+e.Attrs["pid"]), pid: e.Attrs["pid"],
 			name: e.Attrs["thread"], tid: e.Attrs["tid"], function: e.Attrs["function"],
 		}
 	}
 	return nil
+}
+
+// waited is how long a wait was, as a tracepoint told it.
+func waited(attrs map[string]string) time.Duration {
+	ms, err := strconv.ParseUint(attrs["ms"], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
 }

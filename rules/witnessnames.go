@@ -19,6 +19,7 @@ const ownProcess = "stallmark"
 //
 //	flush-1 (rocketmq-broker, thread 812) in balance_dirty_pages
 //	6 threads in balance_dirty_pages: SendThread_* ×5 (rocketmq-broker), writer
+//	2 threads in balance_dirty_pages, up to 200 ms at a time: writer ×2
 func (w *witnesses) names() string {
 	all, own := w.sorted()
 	if len(all) == 0 {
@@ -57,6 +58,7 @@ func inFunction(all []witness) string {
 	if f := all[0].function; f != "" {
 		where = " in " + f
 	}
+	where += atATime(all)
 	if len(all) == 1 {
 		t := all[0]
 		return fmt.Sprintf("%s (%s, thread %s)%s", t.name, t.process, t.tid, where)
@@ -75,6 +77,15 @@ func inFunction(all []witness) string {
 		text += fmt.Sprintf(" and %d more", rest)
 	}
 	return text
+}
+
+// atATime is the longest single wait, where tracepoints have told it.
+func atATime(all []witness) string {
+	longest := slices.MaxFunc(all, func(a, b witness) int { return cmp.Compare(a.longest, b.longest) }).longest
+	if longest == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", up to %d ms at a time", longest.Milliseconds())
 }
 
 // groupName is for instance "SendThread_* ×5 (rocketmq-broker)".

@@ -27,6 +27,9 @@ const (
 	stopStore   = time.Second
 )
 
+// restoreSpan is how far back findings that were still firing are looked for.
+const restoreSpan = time.Hour
+
 // service is a running "stallmark serve".
 type service struct {
 	*program
@@ -144,14 +147,14 @@ func (s *service) openStore(ctx context.Context) error {
 	s.judging.Store(j)
 	s.stepper = newStepper(s.judge)
 	now := s.now()
-	known, err := store.FindingsIn(ctx, now, now)
+	known, err := store.FindingsIn(ctx, now.Add(-restoreSpan), now) // the stall of one that fires may be over
 	if err != nil {
 		s.log.Warn("findings of the last run could not be read", "error", err)
 		return nil
 	}
 	var open []model.Finding
 	for _, f := range known {
-		if f.State != model.StateResolved {
+		if f.State == model.StateFiring {
 			open = append(open, f)
 		}
 	}

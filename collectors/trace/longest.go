@@ -62,15 +62,12 @@ func (l *longest) emit(out *collectors.Out, event func(wait) model.Event) {
 	l.waits = l.waits[:0]
 }
 
-// blockedEvent describes a wait. Wall turns the records' time into that of the
+// blockedEvent describes a wait of a thread of the named process. Wall turns the records' time into that of the
 // beats, if they can be compared.
-func blockedEvent(w wait, o owner, thread string, at time.Time, wall func(uint64) (time.Time, bool)) model.Event {
+func blockedEvent(w wait, process, thread string, at time.Time, wall func(uint64) (time.Time, bool)) model.Event {
 	tid, ms := strconv.Itoa(w.tid), strconv.FormatInt(w.lasted.Milliseconds(), 10)
-	attrs := map[string]string{"process": o.process, "tid": tid, "wait": w.point.wait, "function": w.point.function, "ms": ms}
+	attrs := map[string]string{"process": process, "pid": strconv.Itoa(w.pid), "tid": tid, "wait": w.point.wait, "function": w.point.function, "ms": ms}
 	who := "thread " + tid
-	if o.pid != 0 {
-		attrs["pid"] = strconv.Itoa(o.pid)
-	}
 	if thread != "" {
 		attrs["thread"] = thread
 		who = thread + " (" + who + ")"
@@ -81,7 +78,7 @@ func blockedEvent(w wait, o owner, thread string, at time.Time, wall func(uint64
 	}
 	e := model.Event{
 		From: at, To: at, Kind: model.EventBlocked, Attrs: attrs,
-		Text: who + " of " + o.process + waited + ms + " ms in " + w.point.function,
+		Text: who + " of " + process + waited + ms + " ms in " + w.point.function,
 	}
 	if start, ok := wall(w.from); ok && start.Before(at) {
 		e.From = start

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -192,8 +193,16 @@ func (s *Source) read(root collectors.Root, out *collectors.Out) {
 		return out.At().Add(-time.Duration(now - t)), upTo > 0 && t <= now
 	}
 	s.longest.emit(out, func(w wait) model.Event {
-		return blockedEvent(w, s.ownerOf(w.pid), s.names.of(root, w.tid), out.At(), wall)
+		return blockedEvent(w, s.processOf(root, w.pid), s.names.of(root, w.tid), out.At(), wall)
 	})
+}
+
+// processOf is what to call a process: as it is watched, or by its command.
+func (s *Source) processOf(root collectors.Root, pid int) string {
+	if o := s.ownerOf(pid); o.pid != 0 {
+		return o.process
+	}
+	return cmp.Or(s.names.of(root, pid), hostName)
 }
 
 // note reduces a record to a moment.

@@ -212,7 +212,7 @@ func TestSourceCountsByProcess(t *testing.T) {
 	l.want("stallmark_waits_total", "host", "compaction", 0)
 	l.want("stallmark_trace_records_total", "", "", 12)
 	l.checkEvents("SendMessageThre (thread 501) of rocketmq-broker waited 200 ms in balance_dirty_pages",
-		"dd (thread 900) of host waited 30 ms in try_to_free_pages",
+		"dd (thread 900) of dd waited 30 ms in try_to_free_pages",
 		"thread 2 of host has been waiting 10 ms in try_to_free_pages")
 
 	_ = l.beat(3*time.Second, 0)
