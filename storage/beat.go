@@ -138,11 +138,11 @@ func (e *beatEncoder) changes(dst []byte) []byte {
 		if here == r.present && (!here || bits == r.bits) {
 			continue
 		}
-		skip := uint64(n-next) << opBits2
+		skip := uint64(n - next)
 		next = n + 1
 		if !here {
 			r.present = false
-			dst = binary.AppendUvarint(dst, skip|opAbsent)
+			dst = appendOp(dst, skip, opAbsent)
 			continue
 		}
 		dst = r.change(dst, skip, e.vals[n], bits)
@@ -150,12 +150,17 @@ func (e *beatEncoder) changes(dst []byte) []byte {
 	return dst
 }
 
+// appendOp begins a change, after a number of series that have none.
+func appendOp(dst []byte, skip, op uint64) []byte {
+	return binary.AppendUvarint(dst, skip<<opBits2|op)
+}
+
 // change encodes a new value in the shortest form.
 func (r *reading) change(dst []byte, skip uint64, v float64, bits uint64) []byte {
 	r.present, r.bits = true, bits
 	if r.scale != noScale {
 		if n, ok := block.Whole(v, block.Scale(int(r.scale))); ok {
-			dst = binary.AppendUvarint(dst, skip|opDelta)
+			dst = appendOp(dst, skip, opDelta)
 			dst = binary.AppendVarint(dst, n-r.whole)
 			r.whole = n
 			return dst
@@ -164,12 +169,12 @@ func (r *reading) change(dst []byte, skip uint64, v float64, bits uint64) []byte
 	for i := range block.Scales {
 		if n, ok := block.Whole(v, block.Scale(i)); ok {
 			r.scale, r.whole = byte(i), n
-			dst = append(binary.AppendUvarint(dst, skip|opWhole), byte(i))
+			dst = append(appendOp(dst, skip, opWhole), byte(i))
 			return binary.AppendVarint(dst, n)
 		}
 	}
 	r.scale = noScale
-	dst = binary.AppendUvarint(dst, skip|opBits)
+	dst = appendOp(dst, skip, opBits)
 	return binary.LittleEndian.AppendUint64(dst, bits)
 }
 

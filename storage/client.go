@@ -2,13 +2,9 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"os/exec"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"stallmark/storage/model"
@@ -49,14 +45,6 @@ type client struct {
 	state    diskState
 }
 
-// process is a child process. Tests have others.
-type process struct {
-	conn net.Conn
-	kill func()
-	wait func() error
-	pid  int
-}
-
 func newClient(o Options, h *head, out *outbox, self func(model.Event), up func()) *client {
 	ctx, stop := context.WithCancel(context.Background())
 	return &client{
@@ -72,33 +60,6 @@ func (c *client) poke() {
 	default:
 	}
 }
-
-// spawn starts the child process.
-func (c *client) spawn() (*process, error) {
-	if c.opts.spawn != nil {
-		return c.opts.spawn()
-	}
-	conn, theirs, err := socketpair()
-	if err != nil {
-		return nil, err
-	}
-	defer theirs.Close()
-	cmd := c.opts.Child(context.WithoutCancel(c.ctx))
-	cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Setpgid = true // an interrupt from the terminal is for the parent
-	if cmd.Stderr == nil {
-		cmd.Stderr = &lineLogger{log: c.opts.Logger}
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return &process{conn: conn, kill: func() { cmd.Process.Kill() }, wait: waitFor(cmd), pid: cmd.Process.Pid}, nil
-}
-
-func waitFor(cmd *exec.Cmd) func() error { return cmd.Wait }
 
 // connect starts a child and waits until it has opened the file. After an error
 // there is no child.
@@ -245,67 +206,4 @@ func (c *client) waiting(l *link) bool {
 	seq := c.head.seq
 	c.head.mu.RUnlock()
 	return l.beat.Load() < seq
-}
-
-// close hands over what is left, as far as ctx allows, and ends the child.
-func (c *client) close(ctx context.Context) error {
-	err := c.drain(ctx)
-	c.stop()
-	c.mu.Lock()
-	p := c.proc
-	c.mu.Unlock()
-	if p != nil {
-		p.conn.Close() // the child sees the end, finishes and exits
-	}
-	if ctx.Err() != nil {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
-		defer cancel()
-	}
-	select {
-	case <-c.done:
-	case <-ctx.Done(): // an earlier child hangs in the kernel
-		return errors.Join(err, ctx.Err())
-	}
-	if p != nil {
-		c.waitExit(ctx, p)
-	}
-	return err
-}
-
-// drain waits until all has been confirmed and synced.
-func (c *client) drain(ctx context.Context) error {
-	c.mu.Lock()
-	l := c.link
-	c.mu.Unlock()
-	if l == nil {
-		return errChild
-	}
-	for c.waiting(l) || l.note.Load() < c.outbox.end() {
-		c.poke()
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("not everything could be handed to the storage process: %w", ctx.Err())
-		case <-l.dead:
-			return errChild
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	return l.ask(ctx, question{Topic: askSync, Timeout: answerWait}, nil)
-}
-
-// waitExit waits for the child to exit by itself, and kills it if ctx ends.
-func (c *client) waitExit(ctx context.Context, p *process) {
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
-		if err := p.wait(); err != nil {
-			c.opts.Logger.Debug("storage process", "error", err)
-		}
-	}()
-	select {
-	case <-exited:
-	case <-ctx.Done():
-		p.kill()
-	}
 }

@@ -43,10 +43,7 @@ func (l *eventLog) put(e model.Event) {
 func (l *eventLog) since(began time.Time) time.Time {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if l.dropped.Before(began) {
-		return began
-	}
-	return l.dropped.Add(1)
+	return later(began, l.dropped.Add(1))
 }
 
 // in lists the events of the kinds that overlap [from, to].

@@ -42,7 +42,7 @@ func (s *findingSet) putOld(f model.Finding) {
 func (s *findingSet) dropSome() {
 	var ended []model.Finding
 	for _, f := range s.byID {
-		if f.Ended != nil {
+		if !ongoing(f) {
 			ended = append(ended, f)
 		}
 	}
@@ -57,10 +57,7 @@ func (s *findingSet) dropSome() {
 func (s *findingSet) since(began time.Time) time.Time {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.dropped.Before(began) {
-		return began
-	}
-	return s.dropped.Add(1)
+	return later(began, s.dropped.Add(1))
 }
 
 // get finds by ID.
@@ -87,8 +84,12 @@ func (s *findingSet) in(from, to time.Time) []model.Finding {
 
 // overlaps reports whether the finding was there in [from, to].
 func overlaps(f model.Finding, from, to time.Time) bool {
-	return !f.Started.After(to) && (f.Ended == nil || !f.Ended.Before(from))
+	return !f.Started.After(to) && (ongoing(f) || !f.Ended.Before(from))
 }
+
+// ongoing reports whether the finding may still go on: its end may be known
+// before it is resolved.
+func ongoing(f model.Finding) bool { return f.Ended == nil || f.State == model.StateFiring }
 
 func sortFindings(fs []model.Finding) {
 	slices.SortFunc(fs, func(a, b model.Finding) int {

@@ -27,12 +27,12 @@ func TestSelectByName(t *testing.T) {
 	h := newHead(time.Second)
 	manyNames(h)
 	for _, ms := range [][]*labels.Matcher{
-		{labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, "m7")},
-		{labels.MustNewMatcher(labels.MatchRegexp, labels.MetricName, "m7|m8|m7|none")},
-		{labels.MustNewMatcher(labels.MatchRegexp, labels.MetricName, "m7|m8"), labels.MustNewMatcher(labels.MatchNotEqual, labels.MetricName, "m8")},
-		{labels.MustNewMatcher(labels.MatchRegexp, labels.MetricName, "m1(2)?"), labels.MustNewMatcher(labels.MatchEqual, "x", "3")},
-		{labels.MustNewMatcher(labels.MatchRegexp, labels.MetricName, "(?i)M7|M8")},
-		{labels.MustNewMatcher(labels.MatchNotRegexp, labels.MetricName, "m.*7")},
+		{labels.MustNewMatcher(labels.MatchEqual, metricName, "m7")},
+		{labels.MustNewMatcher(labels.MatchRegexp, metricName, "m7|m8|m7|none")},
+		{labels.MustNewMatcher(labels.MatchRegexp, metricName, "m7|m8"), labels.MustNewMatcher(labels.MatchNotEqual, metricName, "m8")},
+		{labels.MustNewMatcher(labels.MatchRegexp, metricName, "m1(2)?"), labels.MustNewMatcher(labels.MatchEqual, "x", "3")},
+		{labels.MustNewMatcher(labels.MatchRegexp, metricName, "(?i)M7|M8")},
+		{labels.MustNewMatcher(labels.MatchNotRegexp, metricName, "m.*7")},
 		{labels.MustNewMatcher(labels.MatchRegexp, "x", "3|4")},
 		nil,
 	} {
@@ -58,7 +58,7 @@ func BenchmarkSelectHead(b *testing.B) {
 		kind labels.MatchType
 		name string
 	}{{labels.MatchEqual, "m7"}, {labels.MatchRegexp, "m7|m8|m9"}, {labels.MatchRegexp, "m7(_normal)?"}} {
-		ms := []*labels.Matcher{labels.MustNewMatcher(c.kind, labels.MetricName, c.name)}
+		ms := []*labels.Matcher{labels.MustNewMatcher(c.kind, metricName, c.name)}
 		b.Run(ms[0].String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -77,7 +77,7 @@ func keyLabels(key string) (labels.Labels, error) {
 	}
 	b := labels.NewScratchBuilder(len(s.Labels) + 1)
 	if s.Name != "" {
-		b.Add(labels.MetricName, s.Name)
+		b.Add(metricName, s.Name)
 	}
 	for _, l := range s.Labels {
 		b.Add(l.Name, l.Value)

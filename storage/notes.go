@@ -183,7 +183,7 @@ func putFinding(tx *bbolt.Tx, f model.Finding) error {
 		return errors.New("a finding without an id")
 	}
 	end := int64(0) // still there
-	if f.Ended != nil {
+	if !ongoing(f) {
 		end = f.Ended.UnixMilli()
 	}
 	if err := index.Put(startKey(f), timeKey(end)); err != nil {
@@ -200,7 +200,8 @@ func (d *disk) findingsIn(from, to time.Time, limit int) ([]model.Finding, error
 	var out []model.Finding
 	err := d.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketByStart).Cursor()
-		k, v := c.Seek(timeKey(to.UnixMilli() + 1))
+		k, _ := c.Seek(timeKey(to.UnixMilli() + 1))
+		var v []byte
 		if k == nil {
 			k, v = c.Last()
 		} else {

@@ -25,6 +25,7 @@ const (
 	recallFindings = 7 * 24 * time.Hour
 	maxEvents      = 20_000
 	maxFindings    = 5_000
+	maxVersions    = 256 // of one fact, and of one source's state
 )
 
 // ErrPartial is for an answer that has only what is in memory, since the child
@@ -111,7 +112,7 @@ func (s *Store) EventsIn(ctx context.Context, from, to time.Time, kinds ...model
 func (s *Store) FactsAt(ctx context.Context, at time.Time) (map[string]model.Fact, error) {
 	out := map[string]model.Fact{}
 	var err error
-	if s.client != nil && at.Before(s.complete().states) {
+	if s.client != nil && at.Before(s.facts.since(s.complete().states)) {
 		var older []model.Fact
 		if older, err = s.askFacts(ctx, at); err != nil {
 			err = partialError(err)
@@ -133,7 +134,7 @@ func (s *Store) FactsAt(ctx context.Context, at time.Time) (map[string]model.Fac
 func (s *Store) CoverageAt(ctx context.Context, at time.Time) ([]model.Coverage, error) {
 	found := map[string]coverageNote{}
 	var err error
-	if s.client != nil && at.Before(s.complete().states) {
+	if s.client != nil && at.Before(s.coverage.since(s.complete().states)) {
 		var older []coverageNote
 		if older, err = s.askCoverage(ctx, at); err != nil {
 			err = partialError(err)

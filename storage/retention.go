@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"math"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -36,18 +37,18 @@ func (d *disk) expire() error {
 	})
 }
 
-// evict drops a few of the oldest blocks, samples before rollups: findings,
-// facts and events stay.
+// evict drops a few of the oldest blocks, samples before rollups, and the oldest
+// events when nothing else is left: findings and facts stay.
 func evict(tx *bbolt.Tx) error {
-	raw, rollup := tx.Bucket(bucketRaw), tx.Bucket(bucketRollup)
-	n, _, last := extentOf(raw)
-	dropped, err := dropOldest(raw, last, min(evictAtOnce, n-keepBlocks))
-	if err != nil || dropped > 0 {
-		return err
+	for _, name := range [][]byte{bucketRaw, bucketRollup} {
+		b := tx.Bucket(name)
+		n, _, last := extentOf(b)
+		dropped, err := dropOldest(b, last, min(evictAtOnce, n-keepBlocks))
+		if err != nil || dropped > 0 {
+			return err
+		}
 	}
-	n, _, last = extentOf(rollup)
-	_, err = dropOldest(rollup, last, min(evictAtOnce, n-keepBlocks))
-	return err
+	return dropKeys(tx.Bucket(bucketEvents), math.MaxInt64, dropAtOnce)
 }
 
 // dropOldest deletes up to n blocks that start before the time.
@@ -75,14 +76,36 @@ func (d *disk) dropNotes(tx *bbolt.Tx, before int64) error {
 			oldest = min(oldest, keyTime(k))
 		}
 	}
-	if err := dropKeys(tx.Bucket(bucketSeries), dayStart(oldest)); err != nil {
+	if err := dropKeys(tx.Bucket(bucketSeries), dayStart(oldest), dropAtOnce); err != nil {
 		return err
 	}
-	if err := dropKeys(tx.Bucket(bucketEvents), before); err != nil {
+	if err := dropKeys(tx.Bucket(bucketEvents), before, dropAtOnce); err != nil {
 		return err
 	}
 	for _, name := range [][]byte{bucketFacts, bucketCoverage} {
 		if err := dropReplaced(tx.Bucket(name), before); err != nil {
+			return err
+		}
+	}
+	return dropGone(tx.Bucket(bucketFacts), before)
+}
+
+// dropGone deletes facts of processes that were stated before the time: the
+// process has gone, or they would have been stated again since.
+func dropGone(b *bbolt.Bucket, before int64) error {
+	c := b.Cursor()
+	var doomed [][]byte
+	for k, _ := c.Seek([]byte(processPrefix)); k != nil && len(doomed) < dropAtOnce; k, _ = c.Next() {
+		key, at, ok := cutVersionKey(k)
+		if processOf(key) == "" {
+			break
+		}
+		if ok && at.UnixMilli() < before {
+			doomed = append(doomed, bytes.Clone(k))
+		}
+	}
+	for _, k := range doomed {
+		if err := b.Delete(k); err != nil {
 			return err
 		}
 	}
@@ -93,10 +116,10 @@ func (d *disk) dropNotes(tx *bbolt.Tx, before int64) error {
 const dropAtOnce = 500
 
 // dropKeys deletes keys that begin with a time before the given one.
-func dropKeys(b *bbolt.Bucket, before int64) error {
+func dropKeys(b *bbolt.Bucket, before int64, most int) error {
 	c := b.Cursor()
 	k, _ := c.First()
-	for n := 0; n < dropAtOnce && k != nil && keyTime(k) < before; n++ {
+	for n := 0; n < most && k != nil && keyTime(k) < before; n++ {
 		if err := c.Delete(); err != nil {
 			return err
 		}

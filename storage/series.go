@@ -9,6 +9,9 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
+// metricName is the label that holds a metric's name.
+const metricName = "__name__"
+
 // series is one selected time series. It implements promstorage.Series.
 type series struct {
 	key    string
@@ -95,7 +98,7 @@ func matches(l labels.Labels, ms []*labels.Matcher) bool {
 // nameOf is the metric name that the matchers ask for, if they ask for one.
 func nameOf(ms []*labels.Matcher) (string, bool) {
 	for _, m := range ms {
-		if m.Type == labels.MatchEqual && m.Name == labels.MetricName {
+		if m.Type == labels.MatchEqual && m.Name == metricName {
 			return m.Value, true
 		}
 	}
@@ -106,7 +109,7 @@ func nameOf(ms []*labels.Matcher) (string, bool) {
 // a|b; none if no matcher does.
 func namesOf(ms []*labels.Matcher) []string {
 	for _, m := range ms {
-		if m.Type == labels.MatchRegexp && m.Name == labels.MetricName {
+		if m.Type == labels.MatchRegexp && m.Name == metricName {
 			if names := m.SetMatches(); len(names) > 0 {
 				return names
 			}
@@ -118,7 +121,7 @@ func namesOf(ms []*labels.Matcher) []string {
 // matchesName reports whether the matchers accept a metric name.
 func matchesName(name string, ms []*labels.Matcher) bool {
 	for _, m := range ms {
-		if m.Name == labels.MetricName && !m.Matches(name) {
+		if m.Name == metricName && !m.Matches(name) {
 			return false
 		}
 	}

@@ -101,6 +101,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.New("storage: no child command")
 	}
 	s.events.limit, s.findings.limit = maxEvents, maxFindings
+	s.facts.limit, s.coverage.limit = maxVersions, maxVersions
 	s.since = known{events: s.opened, states: s.opened, findings: s.opened}
 	s.client = newClient(s.opts, s.head, &s.outbox, s.Event, s.recall)
 	stop := context.AfterFunc(ctx, s.client.stop)
@@ -143,6 +144,9 @@ func (s *Store) Append(b model.Batch) {
 	s.client.poke()
 	if spanStart(before) != spanStart(b.At) {
 		s.trim()
+	}
+	if before != 0 && dayStart(before) != dayStart(b.At) {
+		go s.tendFacts()
 	}
 }
 
