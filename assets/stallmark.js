@@ -164,6 +164,7 @@
     el.dataset.ours = "1";
     return el;
   };
+  const [top, ground] = [16, 124]; // of a plot, as the server draws it
   let at = null, dragging = null;
 
   // share is where in the window the pointer is, 0 to 1, or null.
@@ -178,8 +179,21 @@
   function moment(frame, rel) {
     return Number(frame.dataset.from) + rel * (frame.dataset.to - frame.dataset.from);
   }
+  // cells undoes the counting of equal neighbours: "1.5,0*3" is 1.5, 0, 0, 0.
+  function cells(text) {
+    return text.split(",").flatMap((part) => {
+      const [value, n] = part.split("*");
+      return Array(Number(n ?? 1)).fill(value);
+    });
+  }
+  const known = new Map(); // by text: a chart that has not changed is not read again
   function valueAt(path, rel) {
-    const all = path.dataset.values.split(",");
+    const text = path.dataset.values;
+    if (!known.has(text)) {
+      if (known.size > 200) known.clear();
+      known.set(text, cells(text));
+    }
+    const all = known.get(text);
     return all[Math.round(rel * (all.length - 1))] || "–";
   }
   function cross() {
@@ -194,10 +208,11 @@
     if (at === null) return;
     const x = at * 100 + "%";
     for (const plot of document.querySelectorAll(".plot, .lane:not(.axis) .track")) {
-      plot.append(svg("line", { class: "cross", x1: x, x2: x, y1: 0, y2: plot.classList.contains("plot") ? 116 : 16 }));
+      const [y1, y2] = plot.classList.contains("plot") ? [top, ground] : [0, 16];
+      plot.append(svg("line", { class: "cross", x1: x, x2: x, y1, y2 }));
       if (dragging && plot.classList.contains("plot")) {
         const [a, b] = [Math.min(dragging.rel, at), Math.max(dragging.rel, at)];
-        plot.append(svg("rect", { class: "zoom", x: a * 100 + "%", width: (b - a) * 100 + "%", y: 0, height: 116 }));
+        plot.append(svg("rect", { class: "zoom", x: a * 100 + "%", width: (b - a) * 100 + "%", y: top, height: ground - top }));
       }
     }
     for (const chart of document.querySelectorAll(".chart")) {

@@ -68,31 +68,53 @@ func timeSteps() []time.Duration {
 }
 
 // xTicks labels [from, to] at even UTC times with at most n labels; every other
-// one is minor when minors is set.
-func xTicks(from, to time.Time, n int, minors bool) []XTick {
+// one is minor when minors is set. A label centred on the left edge reaches out
+// over the axis, unless inside is set.
+func xTicks(from, to time.Time, n int, minors, inside bool) []XTick {
 	span := to.Sub(from)
 	if span <= 0 || n < 1 {
 		return nil
 	}
-	steps := timeSteps()
-	step := steps[len(steps)-1]
-	for _, s := range steps {
-		if span/s <= time.Duration(n) {
-			step = s
-			break
-		}
+	step := tickStep(span, n)
+	if step < time.Minute { // seconds need more room
+		step = tickStep(span, max(n*4/5, 1))
 	}
 	var all []XTick
-	for t := from.Truncate(step).Add(step); !t.After(to); t = t.Add(step) {
+	for t := from.Truncate(step); !t.After(to); t = t.Add(step) {
 		rel := float64(t.Sub(from)) / float64(span)
 		name, text := tickText(t, step)
+		if rel < 0 || outside(rel, text) {
+			continue
+		}
+		anchor := "middle"
+		if inside && rel < 0.01 {
+			anchor = "start"
+		}
 		all = append(all, XTick{
-			X: percent(rel), Anchor: anchor(rel), Text: text, Format: name,
+			X: percent(rel), Anchor: anchor, Text: text, Format: name,
 			Ms:    strconv.FormatInt(t.UnixMilli(), 10),
 			Minor: minors && (t.Unix()/max(int64(step.Seconds()), 1))%2 != 0,
 		})
 	}
 	return all
+}
+
+// tickStep is the smallest even step that makes at most n labels.
+func tickStep(span time.Duration, n int) time.Duration {
+	steps := timeSteps()
+	for _, s := range steps {
+		if span/s <= time.Duration(n) {
+			return s
+		}
+	}
+	return steps[len(steps)-1]
+}
+
+// outside reports whether a centred label would reach out of the drawing at the
+// right, on a chart as narrow as a phone's.
+func outside(rel float64, text string) bool {
+	const narrow, margin = 300, 12
+	return (1-rel)*narrow+margin < float64(len(text))*letter/2
 }
 
 func tickText(t time.Time, step time.Duration) (name, text string) {
@@ -104,17 +126,6 @@ func tickText(t time.Time, step time.Duration) (name, text string) {
 		return "minute", t.Format("15:04")
 	}
 	return "day", t.Format("01-02")
-}
-
-// anchor keeps labels near the edges inside the drawing.
-func anchor(rel float64) string {
-	switch {
-	case rel < 0.06:
-		return "start"
-	case rel > 0.94:
-		return "end"
-	}
-	return "middle"
 }
 
 // percent writes a share of 1 as an SVG percentage.

@@ -65,18 +65,22 @@ type frame struct {
 }
 
 // Sizes of the drawing in CSS pixels; x goes from 0 to xMax in the stretched
-// part.
+// part. Above the scale there is room for a label.
 const (
-	plotHeight = 116
-	padTop     = 6
+	plotHeight = 124
+	padTop     = 16
+	axisHeight = 18
 	xMax       = 1000
 )
 
-func (f frame) x(t int64) float64 {
+func (f frame) x(t int64) float64 { return min(max(f.raw(t), 0), 1) * xMax }
+
+// raw is where a time is in the window, 0 to 1 inside of it.
+func (f frame) raw(t int64) float64 {
 	if f.to <= f.from {
 		return 0
 	}
-	return min(max(float64(t-f.from)/float64(f.to-f.from), 0), 1) * xMax
+	return float64(t-f.from) / float64(f.to-f.from)
 }
 
 // y is clamped to the plot: what is beyond the scale runs along its edge.

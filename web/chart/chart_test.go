@@ -92,7 +92,7 @@ func TestGapIsAGapInTheDrawing(t *testing.T) {
 	if n := strings.Count(fig.Lines[0].Line, "M"); n != 2 {
 		t.Errorf("%d strokes, want 2: %s", n, fig.Lines[0].Line)
 	}
-	if cells := strings.Split(fig.Lines[0].Values, ","); len(cells) != 61 || cells[2] != "1" || cells[3] != "" || cells[6] != "" {
+	if fig.Lines[0].Values != "1*3,,1*2,*55" {
 		t.Errorf("values are %q", fig.Lines[0].Values)
 	}
 }
@@ -116,16 +116,124 @@ func TestAbsentIsNotZero(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	c := base(Series{Points: points(10, 10, 20, 30, 40, 50, 60, 70)})
-	c.Limits = []Limit{{Name: "near", Value: 100}, {Name: "far", Value: 1000}, {Name: "ground", Value: 0}, {Name: "moving", Points: points(10, 30, 30, 90)}}
+	c.Limits = []Limit{{Name: "near", Value: 100}, {Name: "far", Value: 1000}, {Name: "ground", Value: 0}, {Name: "moving", Points: points(10, 30, 30, 30, 30, 90, 90, 90)}}
 	fig := Lay(c)
-	if len(fig.Limits) != 2 || fig.Limits[0].Label != "near 100\u00a0B" || fig.Limits[1].Label != "moving 90\u00a0B" {
+	if len(fig.Limits) != 2 || fig.Limits[0].Name != "near" || fig.Limits[1].Name != "moving" {
 		t.Errorf("limits are %+v", fig.Limits)
 	}
-	if len(fig.Above) != 1 || fig.Above[0] != "far 1,000\u00a0B" {
-		t.Errorf("beyond the scale: %q", fig.Above)
+	if got, want := labels(fig), "near 100\u00a0B|↑ far 1,000\u00a0B|moving 90\u00a0B"; got != want {
+		t.Errorf("labels are %q, want %q", got, want)
 	}
-	if fig.Limits[0].LabelAnchor != "start" {
-		t.Error("a limit that the line reaches at the right is labelled there")
+}
+
+func labels(fig Figure) string {
+	var all []string
+	for _, l := range fig.Labels {
+		all = append(all, l.Text)
+	}
+	return strings.Join(all, "|")
+}
+
+// TestLimitIsLabelledWhereItFired: a limit that was low while something fired
+// and is far beyond the scale after it shows the low value.
+func TestLimitIsLabelledWhereItFired(t *testing.T) {
+	var level, limit []float64
+	for i := range 61 {
+		level = append(level, 40+float64(i%3)*5)
+		limit = append(limit, map[bool]float64{true: 48, false: 3300}[i >= 20 && i < 40])
+	}
+	c := base(Series{Points: points(1, level...)})
+	c.Limits = []Limit{{Name: "threshold", Points: points(1, limit...)}}
+	c.Fired = []Span{{at(20), at(40)}}
+	fig := Lay(c)
+	if got := labels(fig); got != "threshold 48\u00a0B" {
+		t.Errorf("the label is %q", got)
+	}
+	if line := fig.Limits[0].Line; !strings.HasPrefix(line, "M333 ") || !strings.HasSuffix(line, "h317") {
+		t.Errorf("the limit is drawn beyond the scale: %s", line)
+	}
+	c.Limits[0].Points = points(1, limit[:20]...)
+	if got := labels(Lay(c)); got != "↑ threshold 3.22\u00a0KiB" {
+		t.Errorf("the label of a limit beyond the scale is %q", got)
+	}
+}
+
+func TestLabelsKeepClear(t *testing.T) {
+	high := make([]float64, 61)
+	for i := range high {
+		high[i] = 80 + float64(i%5)*5
+		if i < 25 {
+			high[i] = 5
+		}
+	}
+	c := base(Series{Points: points(1, high...)})
+	c.Limits = []Limit{{Name: "threshold", Value: 95}, {Name: "other", Value: 93}}
+	fig := Lay(c)
+	if fig.Labels[0].Anchor != "start" {
+		t.Errorf("a limit that the line covers at the right is labelled there: %+v", fig.Labels)
+	}
+	if a, b := fig.Labels[0], fig.Labels[1]; a.X == b.X && a.Y == b.Y {
+		t.Errorf("two labels lie on each other: %+v", fig.Labels)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	var p path
+	p.move(0, 10)
+	for _, q := range [][2]float64{{3, 10}, {6, 10}, {9, 8.5}, {12, 9}, {15, 9}} {
+		p.line(q[0], q[1])
+	}
+	p.close()
+	if got, want := p.String(), "M0 20h6l3-3 3 1h3Z"; got != want {
+		t.Errorf("path is %q, want %q", got, want)
+	}
+}
+
+func TestValuesAreCounted(t *testing.T) {
+	c := base()
+	c.To = at(9)
+	got := values(points(1, 1, 0, 0, 0, math.NaN(), math.NaN(), 1234, 5), c, format.Scale{Div: 1})
+	if want := "1,0*3,*2,1234,5,*2"; got != want {
+		t.Errorf("values are %q, want %q", got, want)
+	}
+}
+
+func TestShortTitles(t *testing.T) {
+	for long, want := range map[string]string{
+		"Dirty and writeback pages against the point where pausing starts":       "Dirty and writeback pages",
+		"Time in which some task waited for I/O (a pause counts as I/O)":         "Time in which some task waited for I/O",
+		"Pausing limit as a share of what it was at its highest in five minutes": "Pausing limit",
+		"Read, written": "Read, written",
+		"Requests in flight besides writeback and pages read again": "Requests in flight besides writeback and pages read again",
+	} {
+		if got := shortTitle(long); got != want {
+			t.Errorf("%q is shortened to %q, want %q", long, got, want)
+		}
+	}
+}
+
+// TestTimeLabelsKeepApart holds neighbours on the narrowest chart of a laptop
+// away from each other.
+func TestTimeLabelsKeepApart(t *testing.T) {
+	const width, letter = 270, 6.2
+	for span := 5 * time.Second; span < 8*24*time.Hour; span = span*9/8 + time.Second {
+		for shift := time.Duration(0); shift < span; shift += span / 7 {
+			end := math.Inf(-1)
+			for _, tick := range xTicks(at(0).Add(shift), at(0).Add(shift+span), 5, false, false) {
+				x, err := strconv.ParseFloat(strings.TrimSuffix(tick.X, "%"), 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				half := float64(len(tick.Text)) * letter / 2
+				left := x/100*width - map[string]float64{"start": 0, "middle": half, "end": 2 * half}[tick.Anchor]
+				if left < end+4 {
+					t.Fatalf("labels of %v at %v touch at %s", span, shift, tick.Text)
+				}
+				if end = left + 2*half; end > width+20 {
+					t.Fatalf("the label %s of %v at %v ends %.0f px beyond the chart", tick.Text, span, shift, end-width)
+				}
+			}
+		}
 	}
 }
 
@@ -154,9 +262,9 @@ func TestTicks(t *testing.T) {
 		}
 	}
 	for span, want := range map[time.Duration]string{
-		time.Minute: "03:00:15", 15 * time.Minute: "03:05", 6 * time.Hour: "04:00", 24 * time.Hour: "06:00", 7 * 24 * time.Hour: "03-02",
+		time.Minute: "03:00:00", 15 * time.Minute: "03:00", 6 * time.Hour: "04:00", 24 * time.Hour: "06:00", 7 * 24 * time.Hour: "03-02",
 	} {
-		ticks := xTicks(at(0), at(0).Add(span), 5, false)
+		ticks := xTicks(at(0), at(0).Add(span), 5, false, false)
 		if len(ticks) == 0 || len(ticks) > 6 || ticks[0].Text != want {
 			t.Errorf("over %v: %+v, want %s first", span, ticks, want)
 		}

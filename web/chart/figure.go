@@ -12,7 +12,8 @@ import (
 // Figure is a chart laid out: everything the template writes.
 type Figure struct {
 	ID, Title, Note, Empty string
-	Unit                   string // of the axis, for the caption
+	Short                  string // the title for a line that has little room
+	Unit                   string // of the axis
 	Value                  string // the last value, or the largest of a past window
 	Summary                string // the chart in words
 	From, To               string // milliseconds, for scripts
@@ -20,7 +21,7 @@ type Figure struct {
 	XTicks                 []XTick
 	Lines                  []Line
 	Limits                 []Line
-	Above                  []string // limits beyond the scale
+	Labels                 []Label // of the limits
 	Bands                  []Box
 	Marks                  []MarkLine
 	Legend                 bool
@@ -31,10 +32,7 @@ type Line struct {
 	Class            string // s1 to s6, the order of the legend
 	Name, Last       string
 	Line, Band, Area string // path data, may be empty
-	Values           string // comma-separated, in the axis's unit, one a column; empty is a gap
-	Label            string // of a limit, written at its right end
-	LabelX, LabelY   string
-	LabelAnchor      string
+	Values           string // for the crosshair
 }
 
 // Box is a shaded window in percent.
@@ -53,9 +51,9 @@ const maxLines = 6
 // Lay computes the figure of a chart.
 func Lay(c Chart) Figure {
 	fig := Figure{
-		ID: c.ID, Title: c.Title, Note: c.Note,
+		ID: c.ID, Title: c.Title, Short: shortTitle(c.Title), Note: c.Note,
 		From: strconv.FormatInt(c.From.UnixMilli(), 10), To: strconv.FormatInt(c.To.UnixMilli(), 10),
-		XTicks: xTicks(c.From, c.To, 5, false),
+		XTicks: xTicks(c.From, c.To, 5, false, false),
 	}
 	if len(c.Series) > maxLines {
 		c.Series = c.Series[:maxLines]
@@ -81,9 +79,6 @@ func Lay(c Chart) Figure {
 	fig.Marks = marks(c.Marks, c.From, c.To)
 	fig.Legend = len(fig.Lines) > 1
 	fig.Value = caption(c)
-	if strings.HasSuffix(fig.Value, fig.Unit) {
-		fig.Unit = "" // the value says it already
-	}
 	fig.Summary = summary(c)
 	return fig
 }
@@ -104,16 +99,19 @@ func extent(all []Series) (low, high float64, any bool) {
 	return low, high, any
 }
 
-// topOf takes in a limit that is near the data: the distance to it matters. One
-// that is far away would flatten the line, and is told in words instead.
+// topOf takes in the part of a limit that is near the data: the distance to it
+// matters. One that is far away would flatten the line, and is told in words
+// instead.
 func topOf(high float64, c Chart) float64 {
 	top := high
 	for _, l := range c.Limits {
-		if v := l.largest(); v > top && v <= 3*high {
-			top = v
+		for _, p := range l.over(c) {
+			if p.V > top && p.V <= 3*high {
+				top = p.V
+			}
 		}
 	}
-	if top <= 0 {
+	if top <= 0 || math.IsInf(top, 0) {
 		return 1
 	}
 	return top
@@ -131,14 +129,6 @@ func headroom(f frame, s format.Scale) float64 {
 	return f.top * 1.06
 }
 
-func (l Limit) largest() float64 {
-	if len(l.Points) == 0 {
-		return l.Value
-	}
-	_, high, _ := extent([]Series{{Points: l.Points}})
-	return high
-}
-
 func lineOf(s Series, i int, c Chart, f frame, scale format.Scale) Line {
 	d := drawn{withArea: i == 0}
 	for _, run := range runs(s.Points, c.Step) {
@@ -146,71 +136,9 @@ func lineOf(s Series, i int, c Chart, f frame, scale format.Scale) Line {
 	}
 	return Line{
 		Class: "s" + strconv.Itoa(i+1), Name: s.Name, Last: endValue(s, c),
-		Line: string(d.line), Band: string(d.band), Area: string(d.area),
+		Line: d.line.String(), Band: d.band.String(), Area: d.area.String(),
 		Values: values(s.Points, c, scale),
 	}
-}
-
-// limits draws the thresholds: a straight line, or one that moves.
-func (fig *Figure) limits(c Chart, f frame, scale format.Scale) {
-	for _, l := range c.Limits {
-		if len(l.Points) == 0 && l.Value == 0 {
-			continue // the ground is there already
-		}
-		line := Line{Class: "limit", Name: l.Name}
-		end, d := l.Value, drawn{}
-		if len(l.Points) > 0 {
-			for _, run := range runs(l.Points, c.Step) {
-				d.draw(columns(run, f, Columns), f)
-				end = run[len(run)-1].V
-			}
-		} else {
-			d.draw([]column{{f.from, end, end, end, 1}, {f.to, end, end, end, 1}}, f)
-		}
-		if low, _, any := extent([]Series{{Points: l.Points}}); low > f.top || !any && end > f.top {
-			fig.Above = append(fig.Above, strings.TrimSpace(l.Name+" "+format.Value(end, c.Unit)))
-			continue
-		}
-		y := f.y(end)
-		line.Line, line.Label = string(d.line), strings.TrimSpace(l.Name+" "+format.Value(end, c.Unit))
-		line.LabelY = px(y - 4)
-		if y < 2*padTop+6 {
-			line.LabelY = px(y + 12)
-		}
-		line.Last = format.Value(end, c.Unit)
-		line.LabelX, line.LabelAnchor = labelSide(c, l)
-		fig.Limits = append(fig.Limits, line)
-	}
-}
-
-// values lists what a crosshair shows: the largest value of each column.
-func values(points []Point, c Chart, scale format.Scale) string {
-	span := c.To.Sub(c.From).Milliseconds()
-	step := max(c.Step.Milliseconds(), 1)
-	n := min(span/step+1, Columns)
-	if span <= 0 || n < 1 {
-		return ""
-	}
-	cells := make([]float64, n)
-	for i := range cells {
-		cells[i] = math.NaN()
-	}
-	for _, p := range points {
-		k := (p.T - c.From.UnixMilli()) * (n - 1) / span
-		if k < 0 || k >= n || math.IsNaN(p.V) {
-			continue
-		}
-		if math.IsNaN(cells[k]) || p.V > cells[k] {
-			cells[k] = p.V
-		}
-	}
-	texts := make([]string, n)
-	for i, v := range cells {
-		if !math.IsNaN(v) {
-			texts[i] = scale.Number(v)
-		}
-	}
-	return strings.Join(texts, ",")
 }
 
 func boxes(spans []Span, from, to time.Time) []Box {

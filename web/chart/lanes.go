@@ -50,7 +50,7 @@ type Lanes struct {
 func LayLanes(rows []Lane, moments []Mark, from, to time.Time) Lanes {
 	out := Lanes{
 		From: strconv.FormatInt(from.UnixMilli(), 10), To: strconv.FormatInt(to.UnixMilli(), 10),
-		XTicks: xTicks(from, to, 10, true),
+		XTicks: xTicks(from, to, 10, true, true),
 		Marks:  marks(moments, from, to),
 	}
 	for _, row := range rows {

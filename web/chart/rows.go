@@ -1,12 +1,35 @@
 package chart
 
 import (
-	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
-// aboveY stacks the limits that are beyond the scale below the upper edge.
-func aboveY(i int) string { return strconv.Itoa(padTop + 10 + 14*i) }
+// The sizes of the drawing as attributes.
+func height() string { return strconv.Itoa(plotHeight + axisHeight) }
+func ground() string { return strconv.Itoa(plotHeight) }
+func top() string    { return strconv.Itoa(padTop) }
+func inner() string  { return strconv.Itoa(plotHeight - padTop) }
+func box() string    { return "0 0 " + strconv.Itoa(xMax) + " " + strconv.Itoa(plotHeight*ySteps) }
+
+// A short unit ends at the axis as the numbers do, a long one begins at the edge
+// of the chart and runs over the axis.
+const shortUnit = 6
+
+func unitAnchor(unit string) string {
+	if utf8.RuneCountInString(unit) <= shortUnit {
+		return "end"
+	}
+	return "start"
+}
+
+func unitX(unit string) string {
+	if utf8.RuneCountInString(unit) <= shortUnit {
+		return "40"
+	}
+	return "8"
+}
 
 // Labels of marks stand below the time labels, a row each up to markRows.
 const (
@@ -16,40 +39,8 @@ const (
 
 func markY(i int) string { return strconv.Itoa(13 + rowPx*(1+i%markRows)) }
 
-func axisHeight(l Lanes) string {
+func marksHeight(l Lanes) string {
 	return strconv.Itoa(18 + rowPx*min(max(len(l.Marks), 1), markRows))
-}
-
-// labelSide chooses the end of a limit at which the lines are farther from it,
-// so that its label does not lie on them. A moving one is labelled at its end.
-func labelSide(c Chart, l Limit) (x, anchor string) {
-	if len(l.Points) > 0 {
-		return "100%", "end"
-	}
-	third := c.To.Sub(c.From).Milliseconds() / 3
-	left, right := math.Inf(1), math.Inf(1)
-	for _, s := range c.Series {
-		for _, p := range s.Points {
-			far := math.Abs(p.V - l.Value)
-			switch {
-			case p.T < c.From.UnixMilli()+third:
-				left = min(left, far)
-			case p.T > c.To.UnixMilli()-third:
-				right = min(right, far)
-			}
-		}
-	}
-	if left > right {
-		return "0%", "start"
-	}
-	return "100%", "end"
-}
-
-func labelShift(anchor string) string {
-	if anchor == "start" {
-		return "3"
-	}
-	return "-3"
 }
 
 // maxMark bounds the text at a mark.
@@ -60,4 +51,19 @@ func short(s string) string {
 		return string(r[:maxMark-1]) + "…"
 	}
 	return s
+}
+
+// shortTitle leaves the tail of a long title to its tooltip: what follows a
+// comma, a parenthesis or a comparison.
+func shortTitle(title string) string {
+	const room = 34
+	if len(title) <= room {
+		return title
+	}
+	for _, end := range []string{" against ", " (", ", ", " as a share ", " by the "} {
+		if head, _, cut := strings.Cut(title, end); cut && len(head) >= 12 {
+			return head
+		}
+	}
+	return title
 }
