@@ -2,7 +2,9 @@ package process
 
 import (
 	"strconv"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"stallmark/collectors"
 	"stallmark/storage/model"
@@ -59,14 +61,39 @@ func (w *watched) series(name string, pairs ...string) *model.Series {
 func (w *watched) factPrefix() string { return "process." + w.pid + "." }
 
 // table is the set of watched processes: written by the discovery, read by the
-// others, none waiting for another.
+// others. None waits for another but in the first beat, in which all begin at
+// once: there it is a short wait, or a short recording would lack what is read
+// rarely.
 type table struct {
-	now atomic.Pointer[[]*watched]
+	now    atomic.Pointer[[]*watched]
+	first  chan struct{} // closed by the first publication, or when it has been waited for; nil: no waiting
+	asked  sync.Once
+	closed sync.Once
 }
 
-func (t *table) publish(procs []*watched) { t.now.Store(&procs) }
+// firstWait is less than half of the shortest beat, after which a source is
+// taken to hang.
+const firstWait = 40 * time.Millisecond
+
+func (t *table) publish(procs []*watched) {
+	t.now.Store(&procs)
+	t.goOn()
+}
+
+// goOn ends the wait.
+func (t *table) goOn() {
+	t.closed.Do(func() {
+		if t.first != nil {
+			close(t.first)
+		}
+	})
+}
 
 func (t *table) snapshot() []*watched {
+	if t.now.Load() == nil && t.first != nil {
+		t.asked.Do(func() { time.AfterFunc(firstWait, t.goOn) })
+		<-t.first
+	}
 	if p := t.now.Load(); p != nil {
 		return *p
 	}

@@ -1,6 +1,10 @@
 package process
 
-import "testing"
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
 
 func TestWatched(t *testing.T) {
 	w := NewWatched()
@@ -43,4 +47,29 @@ func TestAlertLooksAtSleepersMoreOften(t *testing.T) {
 	if calm, alert := reads(false), reads(true); alert < calm*3/2 {
 		t.Errorf("%d looks on alert, %d without", alert, calm)
 	}
+}
+
+func TestTheFirstBeatWaitsForTheDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := NewWatched()
+		time.AfterFunc(10*time.Millisecond, func() { w.table.publish([]*watched{newWatched(ID{Pid: 7})}) })
+		began := time.Now()
+		if _, _, ok := w.Watched(7); !ok || time.Since(began) != 10*time.Millisecond {
+			t.Errorf("%v after %v, want the process after 10ms", ok, time.Since(began))
+		}
+		synctest.Wait()
+	})
+	synctest.Test(t, func(t *testing.T) { // a discovery that hangs holds nobody up for long
+		w := NewWatched()
+		began := time.Now()
+		for range 3 {
+			if _, _, ok := w.Watched(7); ok || time.Since(began) != firstWait {
+				t.Errorf("%v after %v, want nobody after %v", ok, time.Since(began), firstWait)
+			}
+		}
+		w.table.publish([]*watched{newWatched(ID{Pid: 7})})
+		if _, _, ok := w.Watched(7); !ok {
+			t.Error("what was published late is not seen")
+		}
+	})
 }
