@@ -21,7 +21,7 @@ const (
 
 // frameColumns is how many columns share a frame. More compress better, fewer
 // are read faster.
-const frameColumns = 512
+const frameColumns = 256
 
 const prefix = 1 + 4 + 4
 
