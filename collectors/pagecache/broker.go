@@ -15,6 +15,8 @@ type broker struct {
 	gone  map[Kind]*deletions
 	since time.Time // of the last listing
 	cold  coldReads // in this pass
+
+	passed bool // a pass over it has begun
 }
 
 // record is what is known of one data file.

@@ -52,6 +52,19 @@ func (g *gaps) of(name string, err error) {
 	}
 }
 
+// ofKernel notes why less than everything was told of the files looked at.
+func (g *gaps) ofKernel(l *looker) {
+	const only = "only resident bytes are told, none dirty, in writeback or evicted"
+	switch {
+	case l.noCachestat:
+		g.add(model.SourcePartial, "Linux 6.5 or later", "no cachestat(2): %s", only)
+	case l.barred:
+		g.add(model.SourcePartial, "allow cachestat in the seccomp profile", "cachestat(2) is forbidden: %s", only)
+	case l.layered:
+		g.add(model.SourcePartial, "put the store on a volume", "a store is on overlayfs: %s", only)
+	}
+}
+
 // reason drops the path of an error, which is the process's text.
 func reason(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {

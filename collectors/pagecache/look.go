@@ -41,6 +41,7 @@ type looker struct {
 
 	noCachestat bool // this kernel does not have it
 	barred      bool // it has, but somebody forbids it
+	layered     bool // files were on overlayfs
 }
 
 // look asks about all of a file.
@@ -72,6 +73,7 @@ func (l *looker) look(h handle) (reading, error) {
 	if !truth {
 		return r, errWithheld
 	}
+	l.layered = l.layered || st.layered
 	l.barred = l.barred || !st.layered && !l.noCachestat
 	return r, l.fill(&r, mincoreWindow, h.mincore)
 }
@@ -109,9 +111,11 @@ func partAt(i, count, length int64) int64 {
 func (r *reading) shares() []float64 {
 	count := int64(len(r.parts))
 	shares := make([]float64, count)
+	from := int64(0)
 	for i := range count {
-		n := partAt(i+1, count, r.length) - partAt(i, count, r.length)
-		shares[i] = min(float64(r.parts[i])/float64(n), 1)
+		to := partAt(i+1, count, r.length)
+		shares[i] = min(float64(r.parts[i])/float64(to-from), 1)
+		from = to
 	}
 	return shares
 }

@@ -1,6 +1,8 @@
 package pagecache
 
 import (
+	"errors"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 type Config struct {
 	// Files opens the data files. Nil on a recording, which holds no page cache.
 	Files Opener
-	// Brokers are the watched processes at present. It is asked once a pass.
+	// Brokers are the watched processes at present. It is asked every beat.
 	Brokers  func() []Broker
 	PageSize int              // bytes
 	Now      func() time.Time // the clock; time.Now on a live host
@@ -122,8 +124,9 @@ func (s *Source) Collect(root collectors.Root, out *collectors.Out) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := out.At()
-	s.earn(at)
 	s.take(out)
+	s.earn(at)
+	s.follow()
 	if s.hangs(at) {
 		return &collectors.Gap{
 			State: model.SourceFailed, Detail: "no answer about a broker's files since " + s.running.UTC().Format("15:04:05") + " UTC",
@@ -165,34 +168,50 @@ func (s *Source) goOn(at time.Time) {
 	}()
 }
 
+// due reports whether it is time for a pass: after a while, or for a broker that
+// was never looked at.
 func (s *Source) due(at time.Time) bool {
+	if len(s.brokers) == 0 {
+		return false
+	}
+	for _, b := range s.brokers {
+		if !b.passed {
+			return true
+		}
+	}
 	return !at.Before(s.next) || s.cfg.Alert() && !at.Before(s.next.Add(alertEvery-s.cfg.Every))
 }
 
-// begin starts a pass over the brokers of now.
-func (s *Source) begin(at time.Time) {
-	s.next = at.Add(s.cfg.Every)
-	s.passing = gaps{}
-	p := &pass{}
-	seen := map[process.ID]bool{}
-	for _, b := range s.cfg.Brokers() {
-		if seen[b.ID] = true; s.brokers[b.ID] == nil {
-			s.brokers[b.ID] = newBroker(b)
+// follow takes up new brokers and drops those that are gone.
+func (s *Source) follow() {
+	seen := make(map[process.ID]bool, len(s.brokers))
+	for _, now := range s.cfg.Brokers() {
+		seen[now.ID] = true
+		b := s.brokers[now.ID]
+		if b == nil || b.Store != now.Store {
+			b = newBroker(now)
+			s.brokers[now.ID] = b
 		}
-		s.brokers[b.ID].Broker = b
-		if l := newListing(b); len(l.todo) > 0 {
-			p.lists = append(p.lists, l)
-		} else {
-			s.passing.add(model.SourcePartial, mendOpen, "where %s has its data is not known", b.Process)
-		}
+		b.Broker = now
 	}
 	for id := range s.brokers {
 		if !seen[id] {
 			delete(s.brokers, id)
 		}
 	}
-	if s.pass = p; len(seen) == 0 {
-		s.finish()
+}
+
+// begin starts a pass over the brokers of now.
+func (s *Source) begin(at time.Time) {
+	s.next = at.Add(s.cfg.Every)
+	s.pass, s.passing = &pass{}, gaps{}
+	for _, b := range s.brokers {
+		b.passed = true
+		if l := newListing(b.Broker); len(l.todo) > 0 {
+			s.pass.lists = append(s.pass.lists, l)
+		} else {
+			s.passing.add(model.SourcePartial, mendOpen, "where %s has its data is not known", b.Process)
+		}
 	}
 }
 
@@ -242,11 +261,7 @@ func (s *Source) plan() []job {
 
 // finish ends a pass.
 func (s *Source) finish() {
-	if s.looker.noCachestat {
-		s.passing.add(model.SourcePartial, "Linux 6.5 or later", "without cachestat(2) only resident bytes are told, none dirty, in writeback or evicted")
-	} else if s.looker.barred {
-		s.passing.add(model.SourcePartial, "allow cachestat in the seccomp profile", "cachestat(2) is forbidden: only resident bytes are told")
-	}
+	s.passing.ofKernel(&s.looker)
 	s.gaps, s.passing, s.pass = s.passing, gaps{}, nil
 	s.passes++
 }
@@ -255,6 +270,9 @@ func (s *Source) takeListing(l *listing, out *collectors.Out) {
 	b := s.brokers[l.broker.ID]
 	if b == nil {
 		return
+	}
+	if errors.Is(l.err, fs.ErrNotExist) {
+		s.passing.add(model.SourceAbsent, "", "the store of %s is not there (yet)", b.Process)
 	}
 	s.passing.of(b.Process, l.err)
 	if !l.whole && l.err == nil {
@@ -285,10 +303,10 @@ func (s *Source) emit(out *collectors.Out) {
 // coverage says what could be seen in the last pass, or so far in the first.
 func (s *Source) coverage() error {
 	switch {
-	case s.passes == 0:
-		return collectors.Partial("the first look is under way", "")
 	case len(s.brokers) == 0:
 		return collectors.Absent("no broker process found on this host", "start the broker, or name a process to watch")
+	case s.passes == 0:
+		return collectors.Partial("the first look is under way", "")
 	}
 	return s.gaps.err()
 }
