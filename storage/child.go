@@ -24,8 +24,8 @@ const sendWait = 10 * time.Second
 // RunChild is the body of the child process: it opens the file at path and
 // serves the parent at the other end of conn until that closes it. What it has
 // to say goes to standard error. The error is why the file could not be
-// served; it has been told to the parent as well.
-func RunChild(ctx context.Context, conn *os.File, path string) error {
+// served; it has been told to the parent as well. Now is the clock.
+func RunChild(ctx context.Context, conn *os.File, path string, now func() time.Time) error {
 	c, err := net.FileConn(conn)
 	if err != nil {
 		return fmt.Errorf("descriptor %s is no socket: %w", conn.Name(), err)
@@ -34,7 +34,7 @@ func RunChild(ctx context.Context, conn *os.File, path string) error {
 		return err
 	}
 	return serveChild(ctx, c, childConfig{
-		path: path, now: Options{}.withDefaults().Now, space: freeSpace,
+		path: path, now: now, space: freeSpace,
 		log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 }

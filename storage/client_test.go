@@ -171,7 +171,7 @@ func checkSelfEventInMemory(t *testing.T, s *Store, text string) {
 // openSilent opens a store whose child says that it is ready and then nothing.
 func openSilent(t *testing.T) *Store {
 	t.Helper()
-	o := Options{spawn: func() (*process, error) {
+	o := Options{Now: time.Now, spawn: func() (*process, error) {
 		ours, theirs := net.Pipe()
 		go func() {
 			if _, err := readMessage(theirs); err != nil {
@@ -242,7 +242,7 @@ func TestSilentChildIsReplaced(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var starts atomic.Int32
-		o := Options{spawn: func() (*process, error) {
+		o := Options{Now: time.Now, spawn: func() (*process, error) {
 			starts.Add(1)
 			ours, theirs := net.Pipe()
 			theirs.Close()
@@ -269,7 +269,7 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestChildThatCannotBeStarted(t *testing.T) {
-	_, err := Open(context.Background(), Options{Path: "x", spawn: func() (*process, error) { return nil, os.ErrPermission }})
+	_, err := Open(context.Background(), Options{Path: "x", Now: time.Now, spawn: func() (*process, error) { return nil, os.ErrPermission }})
 	if err == nil {
 		t.Error("there is no child and no error")
 	}

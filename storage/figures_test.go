@@ -49,7 +49,7 @@ func written(t testing.TB) (disk, calls float64) {
 
 func BenchmarkAppend(b *testing.B) {
 	l := loop(b, capture.DirtyThrottle)
-	s := NewMemory(Options{})
+	s := NewMemory(Options{Now: time.Now})
 	for range 200 {
 		s.Append(l.Next())
 	}

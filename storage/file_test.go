@@ -46,7 +46,7 @@ func filled(t *testing.T, n int64) (path string, want map[string][]sample) {
 func TestSecondInstanceIsRefused(t *testing.T) {
 	path := dbPath(t)
 	s := openTest(t, path)
-	_, err := Open(context.Background(), Options{Path: path, Child: childCommandOf(path)})
+	_, err := Open(context.Background(), Options{Path: path, Now: time.Now, Child: childCommandOf(path)})
 	if !errors.Is(err, ErrInUse) {
 		t.Fatalf("error %v, want ErrInUse", err)
 	}
@@ -62,7 +62,7 @@ func TestNewerFileIsRefusedAndLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open(context.Background(), Options{Path: path, Child: childCommandOf(path)})
+	_, err = Open(context.Background(), Options{Path: path, Now: time.Now, Child: childCommandOf(path)})
 	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "99") {
 		t.Fatalf("error %v, want ErrNewer with the format", err)
 	}

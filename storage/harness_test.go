@@ -27,7 +27,7 @@ type testStore struct {
 // openTest opens a store over path; it is closed at the end of the test.
 func openTest(t testing.TB, path string, change ...func(*Options)) *testStore {
 	t.Helper()
-	o := Options{Path: path, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	o := Options{Path: path, Now: time.Now, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	for _, f := range change {
 		f(&o)
 	}

@@ -23,7 +23,7 @@ func ignoreSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }
 // killedParent appends beats as fast as they are confirmed, and says each one's
 // number on standard output once it is in the head. It is killed from outside.
 func killedParent(path string) error {
-	s, err := Open(context.Background(), Options{Path: path, Child: childCommandOf(path)})
+	s, err := Open(context.Background(), Options{Path: path, Now: time.Now, Child: childCommandOf(path)})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "child":
 		limitFiles()
-		if err := RunChild(context.Background(), os.NewFile(ChildFD, "socket"), os.Getenv(pathEnv)); err != nil {
+		if err := RunChild(context.Background(), os.NewFile(ChildFD, "socket"), os.Getenv(pathEnv), time.Now); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -64,7 +65,7 @@ func childCommandOf(path string, env ...string) func(context.Context) *exec.Cmd 
 func openReal(t testing.TB, path string, env ...string) *testStore {
 	t.Helper()
 	s, err := Open(context.Background(), Options{
-		Path: path, Child: childCommandOf(path, env...),
+		Path: path, Now: time.Now, Child: childCommandOf(path, env...),
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ type Options struct {
 	RollupRetention time.Duration
 	// MaxBytes bounds the file; 2 GiB by default. The oldest samples go first.
 	MaxBytes int64
-	// Now is the clock; time.Now by default.
+	// Now is the clock. There is no default: whoever runs the store has one.
 	Now func() time.Time
 	// Logger takes what goes wrong; discarded by default.
 	Logger *slog.Logger
@@ -44,9 +44,6 @@ func (o Options) withDefaults() Options {
 	o.Retention = orDefault(o.Retention, 48*time.Hour)
 	o.RollupRetention = orDefault(o.RollupRetention, 30*24*time.Hour)
 	o.MaxBytes = orDefault(o.MaxBytes, 2<<30)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

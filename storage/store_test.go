@@ -26,7 +26,7 @@ var (
 )
 
 func TestPromQLOnMemory(t *testing.T) {
-	s := NewMemory(Options{})
+	s := NewMemory(Options{Now: time.Now})
 	a := model.NewSeries("x_total", "device", "a")
 	b := model.NewSeries("x_total", "device", "b")
 	for i := range int64(200) {

@@ -18,12 +18,12 @@ func childCommand() command {
 
 // runChild keeps the data file for the parent until that closes the socket.
 // Signals are the parent's business: it still has beats to hand over.
-func runChild(ctx context.Context, _ *program, o *options, _ []string) (int, error) {
+func runChild(ctx context.Context, p *program, o *options, _ []string) (int, error) {
 	conn := os.NewFile(storage.ChildFD, "socket")
 	if conn == nil {
 		return exitUsage, usagef("%s is started by serve", childName)
 	}
-	if err := storage.RunChild(context.WithoutCancel(ctx), conn, dataFile(o.data)); err != nil {
+	if err := storage.RunChild(context.WithoutCancel(ctx), conn, dataFile(o.data), p.now); err != nil {
 		return exitUsage, err
 	}
 	return exitOK, nil
