@@ -60,6 +60,14 @@ func (b *beat) instant(ctx context.Context, expr string) (promql.Vector, error) 
 	return v, nil
 }
 
+// lean is instant for an expression that seldom has a result.
+func (b *beat) lean(ctx context.Context, expr string) (promql.Vector, error) {
+	if b.bounds(ctx, expr).empty() {
+		return nil, nil
+	}
+	return b.instant(ctx, expr)
+}
+
 // missing lists the needs of a signature that have no sample.
 func (b *beat) missing(ctx context.Context, s *Signature) ([]string, error) {
 	var out []string

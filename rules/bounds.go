@@ -95,6 +95,18 @@ func (b bounds) spread() bounds {
 	return b.of(0, b.high-b.low+rounding*b.largest())
 }
 
+// mayExceed reports whether a value within the bounds can say more than one
+// that is known.
+func (o Op) mayExceed(b bounds, known float64) bool {
+	return !b.empty() && (o.Further(b.low, known) || o.Further(b.high, known))
+}
+
+// mayHold reports whether a value within the bounds can stand on the
+// threshold's side.
+func (o Op) mayHold(b bounds, threshold float64) bool {
+	return !b.empty() && (o.Holds(b.low, threshold) || o.Holds(b.high, threshold))
+}
+
 // arithmetic is l op r, in so many series.
 func arithmetic(op parser.ItemType, n bounds, l, r bounds) bounds {
 	switch op {

@@ -53,8 +53,24 @@ func (p *peak) read(values, limits promql.Vector, subject map[string]string) {
 	p.take(s.F, limit)
 }
 
+// settled reports whether no value within the bounds would be taken.
+func (p *peak) settled(b bounds) bool {
+	if p.value == nil {
+		return b.empty()
+	}
+	if !p.holds {
+		if t := p.rule.Threshold; t.Expr != "" || t.Number != nil && p.rule.Op.mayHold(b, *t.Number) {
+			return b.empty()
+		}
+	}
+	return !p.rule.Op.mayExceed(b, *p.value)
+}
+
 // readBeat reads the present beat.
 func (p *peak) readBeat(ctx context.Context, b *beat, subject map[string]string) error {
+	if p.settled(b.bounds(ctx, p.rule.Expr)) {
+		return nil
+	}
 	values, err := b.instant(ctx, p.rule.Expr)
 	if err != nil {
 		return err

@@ -311,3 +311,38 @@ func TestConfidence(t *testing.T) {
 		}
 	}
 }
+
+// A reading is skipped only if it would change nothing.
+func TestPeakSettled(t *testing.T) {
+	number := func(v float64) Threshold { return Threshold{Number: &v} }
+	moving := Threshold{Expr: "other"}
+	value := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		name  string
+		op    Op
+		limit Threshold
+		value *float64
+		holds bool
+		now   bounds
+		want  bool
+	}{
+		{"no value yet", Above, number(5), nil, false, exactly(1), false},
+		{"still no value", Above, number(5), nil, false, nothing(), true},
+		{"less than known", Above, number(5), value(9), true, exactly(8), true},
+		{"more than known", Above, number(5), value(9), true, bounds{2, 8, 10}, false},
+		{"more than known, context", Above, Threshold{}, value(9), false, bounds{2, 8, 10}, false},
+		{"less than known, context", Above, Threshold{}, value(9), false, exactly(8), true},
+		{"a small one says more", Below, number(5), value(3), true, bounds{2, 2, 9}, false},
+		{"a large one says less", Below, number(5), value(3), true, bounds{2, 4, 9}, true},
+		{"the threshold moves", Above, moving, value(9), false, exactly(8), false},
+		{"the threshold moved before it held", Above, moving, value(9), true, exactly(8), true},
+		{"the threshold is another since a restart", Above, number(5), value(9), false, exactly(8), false},
+		{"the same for a small one", Below, number(5), value(3), false, bounds{2, 4, 9}, false},
+		{"nothing now", Above, moving, value(9), false, nothing(), true},
+	} {
+		p := peak{rule: &EvidenceRule{Op: c.op, Threshold: c.limit}, value: c.value, holds: c.holds}
+		if got := p.settled(c.now); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}

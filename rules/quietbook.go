@@ -53,7 +53,8 @@ func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
 		if s.Layer != model.LayerCause || s.Quiet == nil || !e.book.due(s, b.at, e.quietEvery(s)-e.interval/2) {
 			continue
 		}
-		if !b.mayExceed(ctx, s, e.book.current(s, b.at)) {
+		now, known := b.bounds(ctx, s.Quiet.Expr), e.book.current(s, b.at)
+		if now.empty() || known != nil && !s.Quiet.Op.mayExceed(now, *known) {
 			continue
 		}
 		// A need that cannot be read was reported when the signature was judged.
@@ -77,16 +78,6 @@ func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
 // whole. What looks back on nothing is read at every beat.
 func (e *Engine) quietEvery(s *Signature) time.Duration {
 	return min(e.prover.lookback(s.Quiet.Expr)/2, maxQuietEvery)
-}
-
-// mayExceed reports whether a signature's quiet value can be worse at the beat
-// than one that is known; nil is none.
-func (b *beat) mayExceed(ctx context.Context, s *Signature, known *float64) bool {
-	now := b.bounds(ctx, s.Quiet.Expr)
-	if now.empty() {
-		return false
-	}
-	return known == nil || s.Quiet.Op.Further(now.low, *known) || s.Quiet.Op.Further(now.high, *known)
 }
 
 // begin says that a beat is judged. A hole in the beats, or a clock that was

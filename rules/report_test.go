@@ -87,6 +87,25 @@ func TestFindingRemembersOtherCauses(t *testing.T) {
 	}
 }
 
+// A cause that is measured only later is ruled out by what is measured then,
+// and by its worst value from there on.
+func TestFindingRulesOutWhatIsMeasuredLater(t *testing.T) {
+	pack := packOf(cause(t, "one", "a", ""), cause(t, "late", "b", ""))
+	e := NewEngine(pack, data(t, `a 0x9 20x40`, `b _x19 4x5 6x3 5x20`), time.Second)
+	next := 0
+	for _, c := range []struct {
+		beat int
+		want string
+	}{{18, ""}, {23, "late: late reached 4"}, {28, "late: late reached 6"}, {40, "late: late reached 6"}} {
+		steps(t, e, next, c.beat)
+		next = c.beat + 1
+		open := e.Open()
+		if len(open) != 1 || whys(open[0].RuledOut) != c.want {
+			t.Errorf("beat %d: got %v, want %q ruled out", c.beat, open, c.want)
+		}
+	}
+}
+
 func TestReportSlicesAreNeverNull(t *testing.T) {
 	for name, r := range map[string]model.Report{
 		"empty":     replay(t, packOf(), &memSource{}, 3),

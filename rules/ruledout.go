@@ -53,15 +53,21 @@ func (b *beat) quietSpan(ctx context.Context, s *Signature, from time.Time, step
 
 // ruling follows, for one open finding, which other causes are ruled out.
 type ruling struct {
-	worst      map[string]*promql.Sample // by signature, over the finding's span
-	implicated map[string]bool           // fired during it: never ruled out
+	worst      map[string]ruledLine // by signature, over the finding's span
+	implicated map[string]bool      // fired during it: never ruled out
+}
+
+// ruledLine is a signature's worst quiet value with what is said of it.
+type ruledLine struct {
+	value *promql.Sample // nil if there is none
+	why   string
 }
 
 // update rules out the causes that are known and not active at this beat.
 func (r *ruling) update(ctx context.Context, b *beat, pack *Pack, own *Signature, from time.Time, active func(id string) phase) []model.RuledOut {
 	first := r.worst == nil
 	if first {
-		r.worst, r.implicated = map[string]*promql.Sample{}, map[string]bool{}
+		r.worst, r.implicated = map[string]ruledLine{}, map[string]bool{}
 	}
 	out := []model.RuledOut{}
 	for _, s := range differentialFirst(pack, own) {
@@ -73,19 +79,21 @@ func (r *ruling) update(ctx context.Context, b *beat, pack *Pack, own *Signature
 		if err != nil || len(missing) > 0 || r.implicated[s.ID] {
 			continue
 		}
-		if v := r.reading(ctx, b, s, from, first); v != nil {
-			if w := r.worst[s.ID]; w == nil || s.Quiet.Op.Further(v.F, w.F) {
-				r.worst[s.ID] = v
-			}
+		line, known := r.worst[s.ID]
+		v := r.reading(ctx, b, s, from, line.value, first)
+		if !known || v != nil && (line.value == nil || s.Quiet.Op.Further(v.F, line.value.F)) {
+			line = ruledLine{v, s.Quiet.why(v)}
+			r.worst[s.ID] = line
 		}
-		out = append(out, model.RuledOut{Signature: s.ID, Title: s.Title, Why: s.Quiet.why(r.worst[s.ID])})
+		out = append(out, model.RuledOut{Signature: s.ID, Title: s.Title, Why: line.why})
 	}
 	return out
 }
 
-// reading is the worst value of this beat, at first of the whole span. An
-// expression that fails is reported by the beat's own judgement, not here.
-func (r *ruling) reading(ctx context.Context, b *beat, s *Signature, from time.Time, whole bool) *promql.Sample {
+// reading is the worst value of this beat, at first of the whole span; nil if
+// it cannot be worse than the one known. An expression that fails is reported
+// by the beat's own judgement, not here.
+func (r *ruling) reading(ctx context.Context, b *beat, s *Signature, from time.Time, known *promql.Sample, whole bool) *promql.Sample {
 	if s.Quiet == nil {
 		return nil
 	}
@@ -95,6 +103,10 @@ func (r *ruling) reading(ctx context.Context, b *beat, s *Signature, from time.T
 			return nil
 		}
 		return v
+	}
+	now := b.bounds(ctx, s.Quiet.Expr)
+	if now.empty() || known != nil && !s.Quiet.Op.mayExceed(now, known.F) {
+		return nil
 	}
 	v, err := b.instant(ctx, s.Quiet.Expr)
 	if err != nil {

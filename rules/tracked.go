@@ -126,7 +126,7 @@ func speaksOf(v promql.Vector, subject map[string]string) bool {
 func (t *tracked) read(ctx context.Context, b *beat, holds bool) error {
 	going := holds
 	if t.sig.Extent != "" {
-		v, err := b.instant(ctx, t.sig.Extent)
+		v, err := b.lean(ctx, t.sig.Extent)
 		if err != nil {
 			return err
 		}
