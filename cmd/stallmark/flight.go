@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,18 +23,32 @@ type flight struct {
 	sampler *collectors.Sampler // set before it is run
 }
 
-// newFlight makes the flight recorder of a host. What it samples goes to the
-// sink; cost is the CPU time that all our processes have spent.
-func newFlight(o *options, m machine, root collectors.Root, now func() time.Time, sink collectors.Sink, cost func() time.Duration) *flight {
+// flightConfig is what a flight recorder needs.
+type flightConfig struct {
+	options *options
+	machine machine
+	root    collectors.Root
+	now     func() time.Time
+	sink    collectors.Sink      // takes what is sampled
+	cost    func() time.Duration // CPU time that all our processes have spent
+	log     *slog.Logger
+}
+
+// newFlight makes the flight recorder of a host.
+func newFlight(c flightConfig) *flight {
+	o := c.options
 	ring := burst.NewRing(burst.PrerollFiles(), o.interval+time.Second, maxPreroll)
-	f := &flight{sink: &prerollSink{Sink: sink, ring: ring, sources: prerollSources(m)}}
-	f.trigger = burst.NewTrigger(burst.TriggerConfig{Root: root, Now: now, Procfs: o.paths.Procfs, Ring: ring})
+	f := &flight{sink: &prerollSink{Sink: c.sink, ring: ring, sources: prerollSources(c.machine)}}
+	f.trigger = burst.NewTrigger(burst.TriggerConfig{Root: c.root, Now: c.now, Procfs: o.paths.Procfs, Ring: ring})
 	f.burst = burst.New(burst.Config{
-		Slow: o.interval, Now: now, Cost: cost,
+		Slow: o.interval, Now: c.now, Cost: c.cost,
 		SetInterval: func(d time.Duration) error { return f.sampler.SetInterval(d) },
 		Samples:     f.sink.samples.Load,
-		Begin:       func(burst.Cause) { f.sink.wanted.Store(true) },
-		How:         f.trigger.How,
+		Begin: func(cause burst.Cause) {
+			f.sink.wanted.Store(true)
+			c.log.Info("sampling fast for a while", "cause", cause.Text)
+		},
+		How: f.trigger.How,
 	})
 	return f
 }

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,15 +65,42 @@ type serving struct {
 	url  string
 	stop context.CancelFunc
 	done chan int
+	log  *logLines
+}
+
+// logLines keeps what is logged.
+type logLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// Write implements io.Writer.
+func (l *logLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, string(b))
+	return len(b), nil
+}
+
+func (s *serving) logged() []string {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return slices.Clone(s.log.lines)
 }
 
 // serve starts the service on a free port and waits for its greeting.
 func serve(t *testing.T, args ...string) *serving {
 	t.Helper()
+	return serveWith(t, nil, args...)
+}
+
+// serveWith starts the service with a source of SIGHUPs.
+func serveWith(t *testing.T, hangups <-chan os.Signal, args ...string) *serving {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
-	s := &serving{t: t, stop: cancel, done: make(chan int, 1)}
-	p := &program{version: "v0-test", stdout: w, stderr: io.Discard, now: time.Now, screen: screen{width: 100}}
+	s := &serving{t: t, stop: cancel, done: make(chan int, 1), log: &logLines{}}
+	p := &program{version: "v0-test", stdout: w, stderr: s.log, now: time.Now, screen: screen{width: 100}, hangups: hangups}
 	go func() {
 		s.done <- p.run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--interval", "100ms"}, args...))
 		w.Close()

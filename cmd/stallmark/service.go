@@ -172,7 +172,7 @@ func (s *service) newSampler(root collectors.Root) (*collectors.Sampler, error) 
 	var sink collectors.Sink = s.store
 	var extra []collectors.Source
 	if !s.options.noBurst && s.options.interval > collectors.MinInterval {
-		s.flight = newFlight(s.options, s.machine, root, s.now, s.store, s.cost)
+		s.flight = newFlight(flightConfig{s.options, s.machine, root, s.now, s.store, s.cost, s.log})
 		s.machine.alert = s.flight.burst.Active
 		sink = s.flight.sink
 		extra = append(extra, s.flight.burst)
