@@ -174,4 +174,3 @@ func TestStepperDoesThingsBetweenJudgements(t *testing.T) {
 		}
 	})
 }
-
