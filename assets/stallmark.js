@@ -164,7 +164,7 @@
     el.dataset.ours = "1";
     return el;
   };
-  const [top, ground] = [16, 124]; // of a plot, as the server draws it
+  const [top, ground] = [18, 126]; // of a plot, as the server draws it
   let at = null, dragging = null;
 
   // share is where in the window the pointer is, 0 to 1, or null.

@@ -92,8 +92,11 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 	if err != nil {
 		return nil, err
 	}
-	b := backdrop{w, []chart.Span{{From: f.Started, To: endOf(f, w)}}, marksOf(events), gapsOf(rep.Coverage)}
-	page.Charts = s.evidenceCharts(r.Context(), []model.Finding{f}, 2*evidenceMax, b)
+	changes := view.ChangesOf(events)
+	b := backdrop{w, []chart.Span{{From: f.Started, To: endOf(f, w)}}, marksOf(changes), gapsOf(rep.Coverage)}
+	charts := s.evidenceCharts(r.Context(), []model.Finding{f}, 2*evidenceMax, b)
+	page.Charts = figures(charts)
+	page.Changes = withEffects(newest(changes, maxChanges), charts)
 	return view.FindingPage(page), nil
 }
 

@@ -44,15 +44,19 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	o := view.Overview{Page: s.live(s.frame(r, w, "")), Sources: view.NewSources(rep.Coverage)}
 	o.Timed = true
 	o.Twin = "/api/v1/report" + w.Query()
-	o.Verdict = view.NewVerdict(rep, w, s.blind(ctx, w))
+	changes := view.ChangesOf(events)
+	o.Verdict = view.NewVerdict(rep, changes, w, s.blind(ctx, w))
 	o.Others = view.NewOthers(rep, w)
 	o.Page.Verdict = o.Verdict.Word + ": " + o.Verdict.Title
 	o.Title = o.Verdict.Word + " · " + format.Clean(s.cfg.Host) + " · Stallmark"
 
 	main := view.MainFindings(rep)
-	b := backdrop{w, spansOf(main, rep, w), marksOf(events), gapsOf(rep.Coverage)}
+	b := backdrop{w, spansOf(main, rep, w), marksOf(changes), gapsOf(rep.Coverage)}
 	o.Lanes, o.Quiet = s.lanes(rep, events, b)
-	o.Evidence = s.evidenceCharts(ctx, main, evidenceMax, b)
+	o.Evidence = figures(s.evidenceCharts(ctx, main, evidenceMax, b))
+	if len(main) == 0 {
+		o.Changes = newest(changes, maxChanges)
+	}
 	switch {
 	case len(main) > 0:
 		o.Around = s.hostCharts(ctx, main[0].Signature, b)
@@ -91,24 +95,36 @@ func endOf(f model.Finding, w view.Window) time.Time {
 }
 
 // marksOf are the changed settings.
-func marksOf(events []model.Event) []chart.Mark {
+func marksOf(changes []view.Change) []chart.Mark {
 	var out []chart.Mark
-	for _, e := range events {
-		if e.Kind == model.EventSetting {
-			out = append(out, chart.Mark{At: e.From, Text: format.Clean(strings.TrimSpace(e.Text))})
-		}
+	for _, c := range changes {
+		out = append(out, chart.Mark{At: c.At, Text: c.Text()})
 	}
 	return out
 }
 
-// openLanes is how many lanes are shown before the rest is folded.
-const openLanes = 7
+// maxChanges is how many moments of changed settings are listed.
+const maxChanges = 6
+
+// newest are the last n changes, the newest first.
+func newest(changes []view.Change, n int) []view.Change {
+	out := slices.Clone(changes)
+	slices.Reverse(out)
+	return out[:min(len(out), n)]
+}
+
+// openLanes is how many lanes are shown beside those that fired before the rest
+// is folded.
+const openLanes = 5
 
 // lanes are the signatures as rows: those that fired, those that are unknown,
-// then the quiet ones.
+// then the quiet ones. If none fired all are folded.
 func (s *server) lanes(rep model.Report, events []model.Event, b backdrop) (open, folded chart.Lanes) {
 	rows := view.Lanes(s.cfg.Backend.Signatures(), rep, events, b.window)
-	n := min(len(rows), max(openLanes, view.Fired(rows)))
+	n := view.Fired(rows)
+	if n > 0 {
+		n = min(len(rows), max(openLanes, n))
+	}
 	w := b.window
 	return chart.LayLanes(rows[:n], b.marks, w.From, w.To), chart.LayLanes(rows[n:], b.marks, w.From, w.To)
 }

@@ -79,7 +79,7 @@ func TestLanes(t *testing.T) {
 	if bars, ticks := find(lane, "bar"), find(lane, "tick"); len(bars) != 1 || len(ticks) < 10 {
 		t.Errorf("the firing lane has %d bars and %d ticks of blocked threads", len(bars), len(ticks))
 	}
-	if got := text(find(doc, "axis")...); !strings.Contains(got, "vm.dirty_ratio 20 → 50 (+1)") {
+	if got := text(find(doc, "axis")...); !strings.Contains(got, "vm.dirty_ratio 20 → 50, vm.dirty_background_ratio 10 → 50") {
 		t.Errorf("the changed setting is not marked: %q", got)
 	}
 }

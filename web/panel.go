@@ -74,9 +74,14 @@ func (s *server) step(w view.Window) time.Duration {
 	return time.Duration(beats) * s.cfg.Interval
 }
 
-// draw queries and lays out one chart. A query that fails leaves a chart that
-// says so: the other charts are not worse for it.
+// draw queries and lays out one chart.
 func (s *server) draw(ctx context.Context, id string, p panel, b backdrop) chart.Figure {
+	return chart.Lay(s.ask(ctx, id, p, b))
+}
+
+// ask queries one chart. A query that fails leaves a chart that says so: the
+// other charts are not worse for it.
+func (s *server) ask(ctx context.Context, id string, p panel, b backdrop) chart.Chart {
 	w := b.window
 	c := chart.Chart{
 		ID: id, Title: format.Clean(p.title), Unit: p.unit, Note: format.Clean(p.note),
@@ -108,7 +113,7 @@ func (s *server) draw(ctx context.Context, id string, p panel, b backdrop) chart
 	if len(c.Series) == 0 && c.Empty == "" {
 		c.Empty = b.missing(p)
 	}
-	return chart.Lay(c)
+	return c
 }
 
 func (s *server) series(ctx context.Context, l line, p panel, w view.Window) ([]chart.Series, error) {
@@ -181,10 +186,13 @@ func lineName(l line, metric labels.Labels, n int) string {
 	}
 	var parts []string
 	metric.Range(func(x labels.Label) {
-		if x.Name != nameLabel {
+		if x.Name != nameLabel && (x.Name != "pid" || metric.Get("process") == "") {
 			parts = append(parts, x.Value)
 		}
 	})
+	if len(parts) == 0 {
+		return "on the host"
+	}
 	return format.Clean(strings.Join(parts, " "))
 }
 
@@ -201,19 +209,29 @@ func evidencePanel(f model.Finding, e model.Evidence) panel {
 	return p
 }
 
-// evidenceCharts draws the evidence of findings, each expression once.
-func (s *server) evidenceCharts(ctx context.Context, all []model.Finding, n int, b backdrop) []chart.Figure {
-	var out []chart.Figure
+// evidenceCharts asks for the evidence of findings, each expression once. What
+// could not be measured has no chart: the list of evidence says why.
+func (s *server) evidenceCharts(ctx context.Context, all []model.Finding, n int, b backdrop) []chart.Chart {
+	var out []chart.Chart
 	seen := map[string]bool{}
 	for _, f := range all {
 		for _, e := range f.Evidence {
 			key := e.Expr + "\x00" + e.Limit
-			if e.Expr == "" || seen[key] || len(out) >= n {
+			unmeasured := e.State == model.EvidenceUnmeasured && e.Value == nil
+			if e.Expr == "" || unmeasured || seen[key] || len(out) >= n {
 				continue
 			}
 			seen[key] = true
-			out = append(out, s.draw(ctx, "evidence-"+strconv.Itoa(len(out)+1), evidencePanel(f, e), b))
+			out = append(out, s.ask(ctx, "evidence-"+strconv.Itoa(len(out)+1), evidencePanel(f, e), b))
 		}
+	}
+	return out
+}
+
+func figures(charts []chart.Chart) []chart.Figure {
+	var out []chart.Figure
+	for _, c := range charts {
+		out = append(out, chart.Lay(c))
 	}
 	return out
 }

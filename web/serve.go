@@ -42,7 +42,7 @@ func (s *server) render(r *http.Request, f pageFunc) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	component, err := f(r, w)
+	component, err := f(r, s.fitted(r.Context(), w))
 	if err != nil {
 		return nil, err
 	}

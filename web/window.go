@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -62,6 +63,30 @@ func (s *server) fixed(w view.Window, q url.Values) (view.Window, error) {
 		return w, badRequest("the window is %v long: want at most %v", span, maxSpan)
 	}
 	return w, nil
+}
+
+// leastShown is how long a live window of a young recording is at least.
+const leastShown = time.Minute
+
+// fitted lets a live window begin with the recording, if that is younger: its
+// minutes then fill the page.
+func (s *server) fitted(ctx context.Context, w view.Window) view.Window {
+	if !w.Live {
+		return w
+	}
+	oldest, _ := s.cfg.Backend.Extent(ctx)
+	// The store knows its beginning by the minute; it may be that of this process.
+	if started := s.cfg.Backend.Health(ctx).Started; started.After(oldest) && started.Sub(oldest) < time.Minute {
+		oldest = started
+	}
+	from := oldest.UTC().Truncate(s.cfg.Interval)
+	if latest := w.To.Add(-leastShown); from.After(latest) {
+		from = latest
+	}
+	if !oldest.IsZero() && from.After(w.From) {
+		w.From, w.Began = from, oldest.UTC()
+	}
+	return w
 }
 
 // parseTime reads RFC 3339 or milliseconds since the epoch, within the years

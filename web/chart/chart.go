@@ -67,8 +67,8 @@ type frame struct {
 // Sizes of the drawing in CSS pixels; x goes from 0 to xMax in the stretched
 // part. Above the scale there is room for a label.
 const (
-	plotHeight = 124
-	padTop     = 16
+	plotHeight = 126
+	padTop     = 18
 	axisHeight = 18
 	xMax       = 1000
 )

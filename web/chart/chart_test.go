@@ -206,7 +206,7 @@ func TestShortTitles(t *testing.T) {
 		"Read, written": "Read, written",
 		"Requests in flight besides writeback and pages read again": "Requests in flight besides writeback and pages read again",
 	} {
-		if got := shortTitle(long); got != want {
+		if got := ShortTitle(long); got != want {
 			t.Errorf("%q is shortened to %q, want %q", long, got, want)
 		}
 	}

@@ -42,7 +42,7 @@ type Box struct{ X, W string }
 type MarkLine struct {
 	X, Anchor, TextX string
 	Text             string
-	Ms               string
+	ISO, Clock       string // the moment
 }
 
 // maxLines bounds the series of one chart: more cannot be told apart.
@@ -51,7 +51,7 @@ const maxLines = 6
 // Lay computes the figure of a chart.
 func Lay(c Chart) Figure {
 	fig := Figure{
-		ID: c.ID, Title: c.Title, Short: shortTitle(c.Title), Note: c.Note,
+		ID: c.ID, Title: c.Title, Short: ShortTitle(c.Title), Note: c.Note,
 		From: strconv.FormatInt(c.From.UnixMilli(), 10), To: strconv.FormatInt(c.To.UnixMilli(), 10),
 		XTicks: xTicks(c.From, c.To, 5, false, false),
 	}
@@ -172,7 +172,7 @@ func marks(all []Mark, from, to time.Time) []MarkLine {
 			continue
 		}
 		lastRel, n = rel, 0
-		line := MarkLine{X: percent(rel), TextX: percent(rel), Anchor: "start", Text: short(m.Text), Ms: strconv.FormatInt(m.At.UnixMilli(), 10)}
+		line := MarkLine{X: percent(rel), TextX: percent(rel), Anchor: "start", Text: short(m.Text), ISO: format.ISO(m.At), Clock: format.Clock(m.At)}
 		if rel > 0.6 {
 			line.Anchor = "end"
 		}

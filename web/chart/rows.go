@@ -53,16 +53,16 @@ func short(s string) string {
 	return s
 }
 
-// shortTitle leaves the tail of a long title to its tooltip: what follows a
-// comma, a parenthesis or a comparison.
-func shortTitle(title string) string {
+// ShortTitle leaves out the tail of a long title: what follows a comma, a
+// parenthesis or a comparison.
+func ShortTitle(title string) string {
 	const room = 34
 	if len(title) <= room {
 		return title
 	}
 	for _, end := range []string{" against ", " (", ", ", " as a share ", " by the "} {
 		if head, _, cut := strings.Cut(title, end); cut && len(head) >= 12 {
-			return head
+			return strings.TrimRight(head, ",:;")
 		}
 	}
 	return title

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stallmark/storage/model"
+	"stallmark/web/chart"
 	"stallmark/web/format"
 )
 
@@ -46,7 +47,7 @@ func headline(f model.Finding) (value, of string) {
 		if e.Threshold != nil && *e.Threshold != 0 {
 			value += " against " + format.Value(*e.Threshold, e.Unit)
 		}
-		return value, format.Clean(e.Title)
+		return value, chart.ShortTitle(format.Clean(e.Title))
 	}
 	return "", ""
 }

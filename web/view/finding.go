@@ -31,6 +31,7 @@ type Proof struct {
 	Title     string
 	Value     string
 	Threshold string
+
 	Role      model.Role
 	RoleText  string
 	State     model.EvidenceState
@@ -54,6 +55,7 @@ type Finding struct {
 	Advice   []Advice
 	Explains []Choice
 	Chain    []Step
+	Changes  []Change
 	Sig      string // path of the signature's page
 	When     string // path of the overview around it
 }

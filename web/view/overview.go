@@ -20,6 +20,7 @@ type Overview struct {
 	Around   []chart.Figure // the host's own charts
 	Sources  []Source
 	Cliffs   []Cliff
+	Changes  []Change // newest first
 }
 
 // Source is one line of the coverage.

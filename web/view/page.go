@@ -58,6 +58,7 @@ const (
 	GlyphAbsent  Glyph = "absent"
 	GlyphDenied  Glyph = "denied"
 	GlyphFailed  Glyph = "failed"
+	GlyphChange  Glyph = "change"
 )
 
 // Failure is the page of an error.

@@ -39,8 +39,11 @@ type Verdict struct {
 	Subject    string // what it is about, for instance a device
 	Link       string // the root finding's page
 	Chain      []Step
+	Measured   string // the value that says most, of a stall without a chain
+	MeasuredOf string
 	Do         *Advice
-	MoreAdvice int // further remedies on the finding's page
+	Changed    []string // settings that were changed about the beginning, and since
+	MoreAdvice int      // further remedies on the finding's page
 	RuledOut   []Checked
 	Unknown    []Checked
 }
@@ -80,14 +83,15 @@ type Brief struct {
 	Link       string
 }
 
-// NewVerdict reads the banner from a report. Blind says that there is no data
-// at all in the window.
-func NewVerdict(r model.Report, w Window, blind bool) Verdict {
+// NewVerdict reads the banner from a report and the changed settings of its
+// window. Blind says that there is no data at all in the window.
+func NewVerdict(r model.Report, changes []Change, w Window, blind bool) Verdict {
 	v := Verdict{RuledOut: ruledOut(r.RuledOut, w), Unknown: unknown(r.Unknown, w)}
 	main := mainIncident(r)
 	switch {
 	case main != nil:
 		v.incident(*main, r, w)
+		v.Changed = changedNear(findingsOf(*main, r)[0], changes, w)
 	case blind:
 		v.Kind, v.Glyph, v.Word = Blind, GlyphUnknown, "No data"
 		v.Title = "Nothing was recorded in this window"
@@ -136,7 +140,9 @@ func (v *Verdict) incident(i model.Incident, r model.Report, w Window) {
 	v.Confidence, v.Because = root.Confidence, because(root)
 	v.Started, v.Ended = i.Started, ended(i.Ended)
 	v.Lasted = lasted(v.Started, v.Ended, w)
-	v.Chain = chain(all, w)
+	if v.Chain = chain(all, w); len(v.Chain) == 1 {
+		v.Measured, v.MeasuredOf, v.Chain = v.Chain[0].Value, v.Chain[0].Of, nil
+	}
 	if a, more := adviceNow(root); a != nil {
 		v.Do, v.MoreAdvice = a, more
 	}
@@ -171,7 +177,19 @@ func ruledOut(all []model.RuledOut, w Window) []Checked {
 	for _, r := range all {
 		out = append(out, Checked{ID: format.Clean(r.Signature), Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
 	}
+	// What was only not met says less than what was measured.
+	slices.SortStableFunc(out, func(a, b Checked) int { return boolRank(a.Why == notMet) - boolRank(b.Why == notMet) })
 	return out
+}
+
+// notMet is what the rule engine says of a signature that measures nothing.
+const notMet = "its condition is not met"
+
+func boolRank(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func unknown(all []model.Unknown, w Window) []Checked {

@@ -41,7 +41,7 @@ func TestMainIncident(t *testing.T) {
 				r.Incidents = append(r.Incidents, model.Incident{Root: all[k].ID, Findings: []string{all[k].ID}, Started: all[k].Started, Ended: all[k].Ended})
 			}
 		}
-		v := NewVerdict(r, window(), false)
+		v := NewVerdict(r, nil, window(), false)
 		if v.Title != all[i].ID || v.Kind != kinds[i] {
 			t.Errorf("of %d findings the banner is about %s, %s; want %s, %s", len(r.Findings), v.Title, v.Kind, all[i].ID, kinds[i])
 		}
@@ -52,7 +52,7 @@ func TestMainIncident(t *testing.T) {
 	pending := finding("pending", crit, model.Possible, 14, nil)
 	pending.State = model.StatePending
 	quiet := model.Report{Findings: []model.Finding{pending, finding("info", info, model.Confirmed, 3, nil)}}
-	if v := NewVerdict(quiet, window(), false); v.Kind != Calm {
+	if v := NewVerdict(quiet, nil, window(), false); v.Kind != Calm {
 		t.Errorf("a pending and an informative finding make the verdict %s", v.Kind)
 	}
 }
@@ -90,7 +90,7 @@ func TestChain(t *testing.T) {
 		Incidents: []model.Incident{{Root: "dirty", Findings: []string{"dirty", "busy", "disk", "busy-2", "slow"}, Started: minute(1)}},
 	}
 	var got string
-	for _, s := range NewVerdict(r, window(), false).Chain {
+	for _, s := range NewVerdict(r, nil, window(), false).Chain {
 		got += string(s.Layer) + ":" + s.Title + " "
 	}
 	if want := "cause:dirty mechanism:disk mechanism:slow symptom:busy "; got != want {

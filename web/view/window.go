@@ -15,6 +15,7 @@ type Window struct {
 	Range    string // 15m, 1h ... of a live window
 	Local    bool   // times in the browser's zone, by script
 	Path     string
+	Began    time.Time // of the recording, if the window is shorter for it
 }
 
 // Choice is one of several links of which one is on.

@@ -41,21 +41,34 @@ func outTitle(k VerdictKind) string {
 	return "Ruled out"
 }
 
-// How many checked signatures are listed before the rest is folded.
-const (
-	openChecked = 5
-	openUnknown = 3
-)
+// Room is how many checked and unknown signatures are listed before the rest is
+// folded.
+type Room struct{ Out, Unknown int }
 
-func moreChecked(out, unknown int) string {
+// room is what the banner has: half of it beside advice, all of it in two
+// columns without.
+func room(wide bool) Room {
+	if wide {
+		return Room{8, 6}
+	}
+	return Room{5, 3}
+}
+
+func (r Room) more(out, unknown int) string {
 	var parts []string
-	if n := out - openChecked; n > 0 {
+	if n := out - r.Out; n > 0 {
 		parts = append(parts, count(n, "more", "more"))
 	}
-	if n := unknown - openUnknown; n > 0 {
+	if n := unknown - r.Unknown; n > 0 {
 		parts = append(parts, count(n, "more unknown", "more unknown"))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Brief is the present setting without what stands in parentheses.
+func (a Advice) Brief() string {
+	head, _, _ := strings.Cut(a.Current, " (")
+	return head
 }
 
 func partNames(parts []Part) string {
@@ -70,7 +83,12 @@ func partNames(parts []Part) string {
 	return strings.Join(names, ", ")
 }
 
-func percentText(v float64) string { return format.Fixed(v, 0) + "\u00a0%" }
+func percentText(v float64) string {
+	if v > 0 && v < 1 {
+		return "<\u00a01\u00a0%"
+	}
+	return format.Fixed(v, 0) + "\u00a0%"
+}
 
 // slug makes an id for an element out of a name.
 func slug(s string) string {
@@ -109,4 +127,12 @@ func mendText(c Checked) string {
 		return c.Title
 	}
 	return c.Title + ". To judge it: " + c.Mend
+}
+
+// quietLanes is what the folded lanes are.
+func quietLanes(o Overview) string {
+	if len(o.Lanes.Tracks) == 0 {
+		return "Nothing fired in this window. All " + count(len(o.Quiet.Tracks), "signature", "signatures") + " over time"
+	}
+	return count(len(o.Quiet.Tracks), "more that did not fire", "more that did not fire")
 }
