@@ -29,16 +29,18 @@ type fakeFile struct {
 // fakeDisk is a store with files, a kernel that answers about them and a clock
 // that runs while it does.
 type fakeDisk struct {
-	now    time.Time
-	cost   time.Duration // of a question
-	files  map[string]*fakeFile
-	errs   map[string]error // of opening or listing a path
-	opened []string
-	open_  int   // files open at present
-	bars   error // what cachestat fails with
-	ino    uint64
-	gate   chan struct{} // opening waits for it, if there is one
-	onList func(path string)
+	now  time.Time
+	cost time.Duration // of a question
+
+	listCost time.Duration // of a folder
+	files    map[string]*fakeFile
+	errs     map[string]error // of opening or listing a path
+	opened   []string
+	open_    int   // files open at present
+	bars     error // what cachestat fails with
+	ino      uint64
+	gate     chan struct{} // opening waits for it, if there is one
+	onList   func(path string)
 }
 
 func newDisk() *fakeDisk {
@@ -60,6 +62,7 @@ func (d *fakeDisk) put(name string, length, resident int) *fakeFile {
 }
 
 func (d *fakeDisk) list(_ process.ID, dir string, limit int) ([]string, error) {
+	d.now = d.now.Add(d.listCost)
 	if d.onList != nil {
 		d.onList(dir)
 	}

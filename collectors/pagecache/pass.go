@@ -14,6 +14,9 @@ type pass struct {
 	looks   []look // since the last answer
 	planned bool
 	spent   time.Duration // in the last slice
+
+	total  time.Duration // spent in all slices
+	looked time.Duration // of that, since it was planned
 }
 
 // look is what a look at one file gave.

@@ -24,20 +24,9 @@ type limits struct {
 // choose picks the files of a pass: at most half of them from the ends of the
 // logs, messages before their indexes; then whatever was not looked at for
 // longest. Among equals those not looked at for longest go first, so that
-// everything gets its turn.
+// everything gets its turn; and the two halves take turns too, should the time
+// of the pass not do for all.
 func choose(all []candidate, l limits) []job {
-	var jobs []job
-	take := func(from []candidate, files int) {
-		for _, c := range from {
-			if files == 0 || l.bytes <= 0 {
-				return
-			}
-			jobs = append(jobs, c.job)
-			files--
-			l.files--
-			l.bytes -= c.size
-		}
-	}
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(compareBool(b.end, a.end), cmp.Compare(a.order, b.order), a.tried.Compare(b.tried), cmp.Compare(a.path, b.path))
 	})
@@ -45,13 +34,22 @@ func choose(all []candidate, l limits) []job {
 	if ends < 0 {
 		ends = len(all)
 	}
-	first := min(ends, (l.files+1)/2)
-	take(all[:first], first)
-	rest := all[first:]
+	ends = min(ends, (l.files+1)/2)
+	first, rest := all[:ends], all[ends:]
 	slices.SortFunc(rest, func(a, b candidate) int {
 		return cmp.Or(a.tried.Compare(b.tried), cmp.Compare(a.order, b.order), cmp.Compare(a.path, b.path))
 	})
-	take(rest, l.files)
+	var jobs []job
+	for len(jobs) < l.files && l.bytes > 0 && len(first)+len(rest) > 0 {
+		from := &first
+		if len(first) == 0 || len(jobs)%2 == 1 && len(rest) > 0 {
+			from = &rest
+		}
+		c := (*from)[0]
+		*from = (*from)[1:]
+		jobs = append(jobs, c.job)
+		l.bytes -= c.size
+	}
 	return jobs
 }
 

@@ -11,54 +11,15 @@ import (
 	"stallmark/storage/model"
 )
 
-// Config is what the source needs. Zero values get the defaults in brackets.
-type Config struct {
-	// Files opens the data files. Nil on a recording, which holds no page cache.
-	Files Opener
-	// Brokers are the watched processes at present. It is asked every beat.
-	Brokers  func() []Broker
-	PageSize int              // bytes
-	Now      func() time.Time // the clock; time.Now on a live host
-
-	Every    time.Duration // from one pass to the next [30 s]
-	Budget   time.Duration // of work in a second [20 ms]
-	MaxFiles int           // looked at in a pass [256]
-	MaxBytes int64         // length of these files together [256 GiB]
-	Recent   time.Duration // files written in this time are recent [10 min]
-	// Alert reports whether to look more often, as in a burst: every 5 s. Nil
-	// means never.
-	Alert func() bool
-}
-
-func (c *Config) setDefaults() {
-	if c.Every <= 0 {
-		c.Every = 30 * time.Second
-	}
-	if c.Budget <= 0 {
-		c.Budget = 20 * time.Millisecond
-	}
-	if c.MaxFiles <= 0 {
-		c.MaxFiles = 256
-	}
-	if c.MaxBytes <= 0 {
-		c.MaxBytes = 256 << 30
-	}
-	if c.Recent <= 0 {
-		c.Recent = 10 * time.Minute
-	}
-	if c.Brokers == nil {
-		c.Brokers = func() []Broker { return nil }
-	}
-	if c.Alert == nil {
-		c.Alert = func() bool { return false }
-	}
-}
-
 const (
 	alertEvery = 5 * time.Second
 	hangsAfter = 10 * time.Second // without an answer of a slice
 	// patience is for how many seconds' budget one file may be asked about.
-	patience = 10
+	patience = 50
+	// share is what part of the time all this may take on average, one in so
+	// many: files that a pass has no time for come first in the next one, and the
+	// next one comes later if there is much to list.
+	share = 100
 )
 
 // Source is the source "pagecache".
@@ -74,6 +35,7 @@ type Source struct {
 	slice   chan struct{}
 	running time.Time // when the slice under way began, zero if none
 	next    time.Time // pass, not before
+	begun   time.Time // the last pass
 	allowed time.Duration
 	last    time.Time // beat
 	gaps    gaps      // of the last pass that was finished
@@ -179,7 +141,7 @@ func (s *Source) due(at time.Time) bool {
 			return true
 		}
 	}
-	return !at.Before(s.next) || s.cfg.Alert() && !at.Before(s.next.Add(alertEvery-s.cfg.Every))
+	return !at.Before(s.next) || s.cfg.Alert() && at.Sub(s.begun) >= alertEvery
 }
 
 // follow takes up new brokers and drops those that are gone.
@@ -203,7 +165,7 @@ func (s *Source) follow() {
 
 // begin starts a pass over the brokers of now.
 func (s *Source) begin(at time.Time) {
-	s.next = at.Add(s.cfg.Every)
+	s.begun, s.next = at, at.Add(s.cfg.Every)
 	s.pass, s.passing = &pass{}, gaps{}
 	for _, b := range s.brokers {
 		b.passed = true
@@ -226,6 +188,9 @@ func (s *Source) take(out *collectors.Out) {
 	p := s.pass
 	s.allowed -= p.spent
 	s.worked += p.spent
+	if p.total += p.spent; p.planned {
+		p.looked += p.spent
+	}
 	at := clock{int64(s.cfg.PageSize), out.At(), s.cfg.Recent}
 	for _, l := range p.done {
 		s.takeListing(l, out)
@@ -237,7 +202,7 @@ func (s *Source) take(out *collectors.Out) {
 	for _, b := range s.brokers {
 		b.sum(at)
 	}
-	if len(p.lists) > 0 || len(p.jobs) > 0 {
+	if len(p.lists) > 0 || len(p.jobs) > 0 && p.looked < s.cfg.Every/share {
 		return
 	}
 	if p.planned {
@@ -262,6 +227,9 @@ func (s *Source) plan() []job {
 // finish ends a pass.
 func (s *Source) finish() {
 	s.passing.ofKernel(&s.looker)
+	if next := s.begun.Add(share * s.pass.total); next.After(s.next) {
+		s.next = next
+	}
 	s.gaps, s.passing, s.pass = s.passing, gaps{}, nil
 	s.passes++
 }

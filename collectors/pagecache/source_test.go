@@ -265,7 +265,7 @@ func TestBudget(t *testing.T) {
 		d.put(segment("/s/commitlog", i), 128, 1)
 	}
 	d.cost = 100 * time.Microsecond // 6.4 ms a file
-	b := newBench(t, d, Config{Budget: 20 * time.Millisecond}, rocket)
+	b := newBench(t, d, Config{Budget: 20 * time.Millisecond, Every: time.Hour}, rocket)
 	for range 60 {
 		before, opened := b.source.worked, len(d.opened)
 		b.beat()
@@ -280,6 +280,32 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%v spent in a minute of work, want 1.2 s", spent)
 	}
 	b.want("looking_seconds_total", b.source.worked.Seconds())
+}
+
+func TestOnePercentOfTheTime(t *testing.T) {
+	d := newDisk()
+	for i := range 100 {
+		d.put(segment("/s/commitlog", i), 128, 1)
+	}
+	d.cost = 200 * time.Microsecond // 12.8 ms a file, 1.3 s for all
+	b := newBench(t, d, Config{}, rocket)
+	for range 600 {
+		b.beat()
+	}
+	if spent := b.source.worked; spent < 4*time.Second || spent > 6300*time.Millisecond {
+		t.Errorf("%v spent in ten minutes, want about 6 s", spent)
+	}
+	if n := len(b.source.Snapshot()); n != 100 {
+		t.Errorf("%d of 100 files were looked at", n)
+	}
+	d.cost, d.listCost = 0, time.Second // now it is the folders that take long
+	before := b.source.worked
+	for range 3600 {
+		b.beat()
+	}
+	if spent := b.source.worked - before; spent > 40*time.Second {
+		t.Errorf("%v spent on folders in an hour, want 36 s at most", spent)
+	}
 }
 
 func TestEverythingGetsItsTurn(t *testing.T) {
