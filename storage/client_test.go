@@ -227,7 +227,7 @@ func TestSilentChildIsReplaced(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if n := len(s.client.link.calls); n != 1 {
+		if n := s.client.calls(); n != 1 {
 			t.Errorf("%d questions wait for a silent child, want one", n)
 		}
 		time.Sleep(40 * time.Second)
@@ -236,6 +236,15 @@ func TestSilentChildIsReplaced(t *testing.T) {
 			t.Errorf("the child has not been replaced: %+v", st)
 		}
 	})
+}
+
+// calls is how many questions wait for an answer.
+func (c *client) calls() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	return len(c.link.calls)
 }
 
 // TestBackoff counts how often a child that dies at once is started.

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,10 +15,11 @@ import (
 // TestFactsOfProcessesAreBounded lets many processes come and go while one
 // stays for longer than anything is kept.
 func TestFactsOfProcessesAreBounded(t *testing.T) {
-	clock := base
+	var clock atomic.Int64
+	clock.Store(base)
 	s := openTest(t, dbPath(t), func(o *Options) {
 		o.Retention, o.RollupRetention = time.Hour, 48*time.Hour
-		o.Now = func() time.Time { return time.UnixMilli(clock).UTC() }
+		o.Now = func() time.Time { return time.UnixMilli(clock.Load()).UTC() }
 	})
 	lasting := model.NewSeries("stallmark_process_info", "pid", "1")
 	s.Fact(model.Fact{At: s.opts.Now(), Key: "process.1.role", Value: "broker"})
@@ -28,8 +30,8 @@ func TestFactsOfProcessesAreBounded(t *testing.T) {
 			s.Fact(model.Fact{At: at, Key: fmt.Sprintf("process.%d.role", 1000*day+int64(i)+2), Value: "short"})
 		}
 		for i := range int64(24) {
-			clock = base + day*dayMillis + i*60*spanMillis
-			s.Append(beatOf(clock, []*model.Series{lasting}, 1))
+			clock.Store(base + day*dayMillis + i*60*spanMillis)
+			s.Append(beatOf(clock.Load(), []*model.Series{lasting}, 1))
 		}
 		s.tendFacts()
 		s.drained(t)
@@ -44,7 +46,7 @@ func TestFactsOfProcessesAreBounded(t *testing.T) {
 	s.shut(t)
 	stored := 0
 	edit(t, s.path, func(tx *bbolt.Tx) error {
-		eachLatest(tx.Bucket(bucketFacts), time.UnixMilli(clock).UTC(), func(key string, since time.Time, value []byte) {
+		eachLatest(tx.Bucket(bucketFacts), time.UnixMilli(clock.Load()).UTC(), func(key string, since time.Time, value []byte) {
 			stored++
 			if key == "process.1.role" && string(value) != "broker" {
 				t.Errorf("%s is %q", key, value)

@@ -119,7 +119,7 @@ func writeJournal(t testing.TB, path string, batches []model.Batch) (want collec
 }
 
 func TestJournalRoundTrip(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range uint64(10) {
 		path := filepath.Join(t.TempDir(), "j")
 		want := writeJournal(t, path, randomBatches(rand.New(rand.NewPCG(seed, 2)), 120))
 		var got collected
@@ -136,7 +136,7 @@ func TestJournalRoundTrip(t *testing.T) {
 // beginning of what was written, and all before the damage.
 func TestTornJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	want := writeJournal(t, path, randomBatches(rand.New(rand.NewPCG(7, 7)), 30))
+	want := writeJournal(t, path, randomBatches(rand.New(rand.NewPCG(7, 7)), 11))
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestTornJournal(t *testing.T) {
 		before = n
 	}
 	r := rand.New(rand.NewPCG(3, 3))
-	for range 500 {
+	for range 200 {
 		bad := bytes.Clone(whole)
 		bad[r.IntN(len(bad))] ^= byte(1 + r.IntN(255))
 		var got collected

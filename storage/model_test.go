@@ -154,7 +154,7 @@ func TestAgainstNaiveStore(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			w := newWorld(t, seed)
-			for step := range 45 {
+			for step := range 30 {
 				switch w.r.IntN(9) {
 				case 0, 1, 2, 3:
 					w.beats(1 + w.r.IntN(200))
