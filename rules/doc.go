@@ -7,9 +7,10 @@
 //
 // The way through the code: [Load] reads the files into a [Pack]; [Query] is
 // the Prometheus PromQL engine over any storage; [Engine.Step] judges one beat
-// (beat.go what is read once a beat, life.go the states, evidence.go the values
-// kept, remedy.go the advice); [Engine.Report] is the verdict about a window;
-// [RunTests] runs the tests inside the signature files.
+// (beat.go what is read once a beat, prover.go what need not be evaluated,
+// life.go the states, evidence.go the values kept, remedy.go the advice);
+// [Engine.Report] is the verdict about a window; [RunTests] runs the tests
+// inside the signature files.
 //
 // Nothing here knows the wall clock, bbolt or /proc: time is what the caller
 // says, and data comes from a [Source]. Absent is not zero: a signature whose
