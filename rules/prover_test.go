@@ -137,6 +137,7 @@ func TestBounds(t *testing.T) {
 		{"ended", nothing()},
 		{"gone", nothing()},
 		{"count_over_time(up[3s])", bounds{1, 3, 3}},
+		{"max_over_time((count_over_time(up[3s]))[5s:1s])", bounds{1, 3, 3}},
 		{"level < 4", bounds{2, 3, 5}},
 		{"level <= 2", nothing()},
 		{"level / (level - 3)", bounds{2, math.Inf(-1), math.Inf(1)}},
