@@ -1,9 +1,12 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"time"
+
+	"stallmark/rules/audit"
 )
 
 // Config is what [New] needs.
@@ -19,6 +22,8 @@ type Config struct {
 	Now          func() time.Time // the clock
 	Logger       *slog.Logger     // nil: no log
 	Timeout      time.Duration    // for one request; 0 means 10 s
+	// Audit judges the settings as they were at a time; nil: there is no audit.
+	Audit func(ctx context.Context, at time.Time) ([]audit.Result, error)
 }
 
 func (c *Config) complete() error {

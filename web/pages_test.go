@@ -26,6 +26,8 @@ func TestVerdicts(t *testing.T) {
 		{"likely", "stalling", []string{"likely", "2 of 2 measured confirmations hold, no direct witness seen"}, []string{"confirmed"}},
 		{"possible", "stalling", []string{"possible", "the condition alone: no confirmation could be measured"}, []string{"Do now", "likely"}},
 		{"resolved", "stalled", []string{"Was stalling", "03:04:51 – 03:07:41 · 2 min 50 s", "Before the next one: Let kswapd"}, []string{"since", "Do now"}},
+		{"ending", "stalled", []string{"Was stalling Writers are paused", "03:12:41 – 03:14:42 · 2 min 01 s · watching whether it returns"}, []string{"since", "Do now"}},
+		{"young", "stalling", []string{"Set 4 s before it began: vm.watermark_scale_factor 200 → 10"}, nil},
 		{"warning", "warning", []string{"Firing The same pages are written again and again"}, []string{"Stalling"}},
 		{"calm", "calm", []string{"Calm No known stall 10 signatures were checked, none fired.", "dirty-throttling dirty pages reached 52 %"}, []string{"unknown"}},
 		{"calm-unknown", "calm", []string{"1 could not be judged", "fsync-stall unknown"}, nil},
@@ -217,6 +219,7 @@ func TestJSONTwins(t *testing.T) {
 		"/api/v1/disks":                       `"device": "nvme1n1"`,
 		"/api/v1/signatures":                  `"state": "unknown"`,
 		"/api/v1/signatures/dirty-throttling": `"for_seconds": 2`,
+		"/api/v1/audit":                       `"read_ahead_kb=8192"`,
 		"/api/v1/status":                      `"rules_version"`,
 	} {
 		w := s.get(t, path)
@@ -228,7 +231,7 @@ func TestJSONTwins(t *testing.T) {
 		}
 	}
 	// Every page names its twin, and the twin answers.
-	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/status"} {
+	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"} {
 		doc := s.page(t, path+"?range=1h")
 		twin := ""
 		for n := range doc.Descendants() {
@@ -244,7 +247,7 @@ func TestJSONTwins(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	s := show(t, scene(t, "hostile"))
-	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/status", "/?tz=local"} {
+	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/?tz=local"} {
 		doc := s.page(t, path)
 		for n := range doc.Descendants() {
 			if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\x00\x1b\u202e\u202c") {

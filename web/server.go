@@ -12,10 +12,11 @@ import (
 
 // server answers requests from a backend.
 type server struct {
-	cfg    Config
-	assets view.Assets
-	seats  chan struct{} // one for each request under way
-	parser parser.Parser
+	cfg     Config
+	assets  view.Assets
+	seats   chan struct{} // one for each request under way
+	parser  parser.Parser
+	auditor auditor
 }
 
 // seats bounds the requests that are worked on at once; others wait for their
@@ -69,6 +70,9 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/api/v1/signatures", s.json(s.signaturesJSON))
 	r.Get("/signatures/{id}", s.page(s.signature))
 	r.Get("/api/v1/signatures/{id}", s.json(s.signatureJSON))
+
+	r.Get("/audit", s.page(s.auditPage))
+	r.Get("/api/v1/audit", s.json(s.auditJSON))
 
 	r.Get("/status", s.page(s.status))
 	r.Get("/api/v1/status", s.json(s.statusJSON))

@@ -22,7 +22,7 @@ func TestPagesInChromium(t *testing.T) {
 			t.Fatalf("no scene %s", name)
 		}
 		_, url := serve(t, s)
-		for i, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/status"} {
+		for i, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"} {
 			if strings.HasPrefix(path, "/findings/") && name != "stalling" && name != "hostile" {
 				continue
 			}
@@ -90,7 +90,7 @@ func TestLiveUpdate(t *testing.T) {
 func TestConnectionLost(t *testing.T) {
 	c := browser(t)
 	b := gallery.New(gallery.Calm())
-	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Now: b.Now})
+	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Now: b.Now, Audit: b.Audit})
 	if err != nil {
 		t.Fatal(err)
 	}

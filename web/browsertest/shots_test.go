@@ -15,7 +15,7 @@ import (
 func serve(t *testing.T, s gallery.Scene) (*gallery.Backend, string) {
 	t.Helper()
 	b := gallery.New(s)
-	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now})
+	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +83,13 @@ func views() []size {
 func paths(scene string) []string {
 	switch scene {
 	case "stalling":
-		return []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/status"}
+		return []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"}
 	case "store-down", "denied":
 		return []string{"/", "/status"}
 	case "many-disks":
 		return []string{"/disks"}
 	case "hostile":
-		return []string{"/", "/disks", "/findings/f-dirty", "/status"}
+		return []string{"/", "/disks", "/findings/f-dirty", "/audit", "/status"}
 	}
 	return []string{"/"}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/promql"
 
 	"stallmark/rules"
+	"stallmark/rules/audit"
 	"stallmark/storage/model"
 	"stallmark/web"
 )
@@ -24,6 +25,7 @@ type Scene struct {
 	Facts    map[string]model.Fact
 	Catalog  []*rules.Signature
 	Self     web.Health
+	Audit    []audit.Result
 	Fail     error // what every call to the store gives back
 	Interval time.Duration
 }
@@ -152,6 +154,12 @@ func (b *Backend) Signatures() []*rules.Signature {
 func (b *Backend) Health(context.Context) web.Health {
 	s, _ := b.get()
 	return s.Self
+}
+
+// Audit is for web.Config.
+func (b *Backend) Audit(context.Context, time.Time) ([]audit.Result, error) {
+	s, _ := b.get()
+	return s.Audit, s.Fail
 }
 
 // errStore is what a store that does not answer gives.

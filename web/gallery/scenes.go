@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"stallmark/rules/audit"
 	"stallmark/storage/model"
 	"stallmark/web"
 )
@@ -22,7 +23,7 @@ func makers() map[string]func() Scene {
 		"stalling": Stalling, "likely": likely, "possible": possible, "resolved": resolved, "warning": warning,
 		"calm": Calm, "calm-unknown": calmUnknown, "unknown": unknownOnly, "no-data": noData, "denied": denied,
 		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
-		"two-incidents": twoIncidents,
+		"two-incidents": twoIncidents, "ending": ending, "young": young,
 	}
 }
 
@@ -40,7 +41,7 @@ func Find(name string) (Scene, bool) {
 
 func base(about string, d *Data) Scene {
 	return Scene{
-		About: about, Now: end(), Data: d, Catalog: catalogue(), Facts: facts(),
+		About: about, Now: end(), Data: d, Catalog: catalogue(), Facts: facts(), Audit: audited(),
 		Report: model.Report{RuledOut: ruledOut(), Coverage: coverage()},
 		Self: web.Health{
 			Started: end().Add(-9 * 24 * time.Hour), Interval: time.Second, RulesVersion: "builtin 5f2c91a0",
@@ -82,6 +83,35 @@ func Stalling() Scene {
 	s.Report.RuledOut = s.Report.RuledOut[1:]
 	s.Report.Unknown = []model.Unknown{journalUnknown()}
 	s.Events = append(settingEvents(), blockedEvents(start, end(), "dirty_throttle", "balance_dirty_pages")...)
+	return s
+}
+
+// ending is a stall that was over a moment ago: its finding still watches.
+func ending() Scene {
+	s := Stalling()
+	s.About = "a stall that was over a moment ago"
+	over := end().Add(-7 * time.Second)
+	for i := range s.Report.Findings {
+		s.Report.Findings[i].Ended = &over
+	}
+	s.Report.Incidents[0].Ended = &over
+	return s
+}
+
+// young is a recording of forty seconds with a stall in it.
+func young() Scene {
+	l := calmLoad()
+	l.direct = func(s float64) float64 { return ramp(s, -20, -17) * 22000 * (1 + 0.4*noise(s, 41)) }
+	s := base("started forty seconds ago", host(end(), 40*time.Second, l))
+	f := reclaimFinding(model.Confirmed)
+	f.Started = end().Add(-18 * time.Second)
+	s = only(s, f)
+	at := f.Started.Add(-4 * time.Second)
+	s.Events = []model.Event{{
+		From: at, To: at, Kind: model.EventSetting, Source: "settings", Text: "sysctl.vm.watermark_scale_factor: 200 -> 10",
+		Attrs: map[string]string{"key": "sysctl.vm.watermark_scale_factor", "old": "200", "new": "10"},
+	}}
+	s.Self.Started = end().Add(-40 * time.Second)
 	return s
 }
 
@@ -244,6 +274,10 @@ func hostile() Scene {
 		s.Events[i].Text = Hostile
 	}
 	s.Facts["host.name"] = model.Fact{Key: "host.name", Value: Hostile}
+	s.Audit = []audit.Result{{
+		ID: Hostile, Title: Hostile, Area: audit.Kernel, State: audit.Warn, Subject: map[string]string{Hostile: Hostile}, Current: Hostile, Says: Hostile, Mend: Hostile,
+		Advice: &audit.Advice{Change: Hostile, Command: Hostile, Persist: Hostile, Rollback: Hostile, Risk: Hostile}, Why: Hostile, Source: Hostile,
+	}, {ID: Hostile, Title: Hostile, Area: audit.JVM, State: audit.OK, Current: Hostile, Says: Hostile}}
 	s.Self.RulesVersion, s.Self.RuleProblems = Hostile, []string{Hostile}
 	s.Self.Storage.Detail, s.Self.Storage.Path, s.Self.Storage.BadBlocks = Hostile, Hostile, []string{Hostile}
 	disk := strings.ToValidUTF8(Hostile, "")

@@ -31,6 +31,7 @@ func (p Page) Sections() []Choice {
 		{"Findings", "findings", "f"},
 		{"Disks", "disks", "d"},
 		{"Signatures", "signatures", "s"},
+		{"Audit", "audit", "a"},
 		{"Status", "status", "t"},
 	}
 	var all []Choice

@@ -36,6 +36,7 @@ type Verdict struct {
 	Started    time.Time
 	Ended      time.Time // zero while it lasts
 	Lasted     string
+	Watching   bool   // it has ended, but is not settled: it may return
 	Subject    string // what it is about, for instance a device
 	Link       string // the root finding's page
 	Chain      []Step
@@ -140,6 +141,7 @@ func (v *Verdict) incident(i model.Incident, r model.Report, w Window) {
 	v.Confidence, v.Because = root.Confidence, because(root)
 	v.Started, v.Ended = i.Started, ended(i.Ended)
 	v.Lasted = lasted(v.Started, v.Ended, w)
+	v.Watching = i.Ended != nil && slices.ContainsFunc(all, func(f model.Finding) bool { return f.State == model.StateFiring })
 	if v.Chain = chain(all, w); len(v.Chain) == 1 {
 		v.Measured, v.MeasuredOf, v.Chain = v.Chain[0].Value, v.Chain[0].Of, nil
 	}
