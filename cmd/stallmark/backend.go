@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stallmark/rules"
+	"stallmark/rules/audit"
 	"stallmark/storage"
 	"stallmark/storage/model"
 	"stallmark/web"
@@ -25,6 +26,11 @@ func (b *backend) Report(ctx context.Context, from, to time.Time, findings []mod
 
 // Signatures implements web.Backend.
 func (b *backend) Signatures() []*rules.Signature { return b.service.judging.Load().pack.Signatures }
+
+// audit is for web.Config.
+func (b *backend) audit(ctx context.Context, at time.Time) ([]audit.Result, error) {
+	return b.service.judging.Load().checks.Run(ctx, b.Store, b.Query, at)
+}
 
 // Health implements web.Backend.
 func (b *backend) Health(context.Context) web.Health {

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"stallmark/rules"
+	"stallmark/rules/audit"
 	"stallmark/storage/model"
 )
 
 // judging is a rule pack at work. It is replaced as a whole.
 type judging struct {
 	pack     *rules.Pack
+	checks   *audit.Pack
 	problems []rules.Problem // mistakes in the user's files
 	engine   *rules.Engine
 }
@@ -22,7 +24,8 @@ type judging struct {
 // newJudging reads the rules and puts them to work.
 func (s *service) newJudging(dirs []string) *judging {
 	pack, problems := rules.Load(dirs...)
-	j := &judging{pack: pack, problems: rules.Mistakes(problems)}
+	checks, more := audit.Load(dirs...)
+	j := &judging{pack: pack, checks: checks, problems: append(rules.Mistakes(problems), more...)}
 	for _, problem := range j.problems {
 		s.log.Warn("rules: " + oneLine(problem.String()))
 	}

@@ -213,8 +213,10 @@ func (s *service) cost() time.Duration {
 }
 
 func (s *service) newServer() (*http.Server, error) {
+	b := &backend{Store: s.store, Query: rules.NewQuery(s.store, s.options.interval), service: s}
 	handler, err := web.New(web.Config{
-		Backend:      &backend{Store: s.store, Query: rules.NewQuery(s.store, s.options.interval), service: s},
+		Backend:      b,
+		Audit:        b.audit,
 		Host:         s.machine.hostname,
 		Version:      s.version,
 		Interval:     s.options.interval,
