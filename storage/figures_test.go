@@ -62,7 +62,7 @@ func BenchmarkAppend(b *testing.B) {
 		s.Append(batch)
 		if i%300 == 0 {
 			b.StopTimer()
-			s.head.drop(func(*span) bool { return len(s.head.spans) > 3 })
+			s.head.drop(func(sp *span) bool { return sp.start < spanStart(batch.At)-keepMillis })
 			b.StartTimer()
 		}
 	}
