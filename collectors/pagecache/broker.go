@@ -139,11 +139,14 @@ func (c clock) age(r *record) Age {
 type deletion struct {
 	files int
 	bytes int64 // of those whose size was known
+	known int   // how many these were
 }
 
 func (d *deletion) add(r *record) {
 	d.files++
-	d.bytes += r.reading.size
+	if d.bytes += r.reading.size; !r.tried.IsZero() {
+		d.known++
+	}
 }
 
 // sorted returns the records in the order of their stores and paths.

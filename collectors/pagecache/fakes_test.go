@@ -3,6 +3,7 @@ package pagecache
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -62,6 +63,9 @@ func (d *fakeDisk) put(name string, length, resident int) *fakeFile {
 }
 
 func (d *fakeDisk) list(_ process.ID, dir string, limit int) ([]string, error) {
+	if d.gate != nil {
+		<-d.gate
+	}
 	d.now = d.now.Add(d.listCost)
 	if d.onList != nil {
 		d.onList(dir)
@@ -72,28 +76,23 @@ func (d *fakeDisk) list(_ process.ID, dir string, limit int) ([]string, error) {
 	if d.files[dir] != nil {
 		return nil, unix.ENOTDIR
 	}
-	var names []string
-	found := false
+	names := map[string]bool{}
 	for name := range d.files {
 		rest, ok := strings.CutPrefix(name, dir+"/")
 		if !ok {
 			continue
 		}
-		found = true
-		if first, _, _ := strings.Cut(rest, "/"); !slices.Contains(names, first) {
-			names = append(names, first)
-		}
+		first, _, _ := strings.Cut(rest, "/")
+		names[first] = true
 	}
-	if !found {
+	if len(names) == 0 {
 		return nil, unix.ENOENT
 	}
-	return names[:min(len(names), limit)], nil
+	all := slices.Collect(maps.Keys(names))
+	return all[:min(len(all), limit)], nil
 }
 
 func (d *fakeDisk) open(_ process.ID, name string) (handle, error) {
-	if d.gate != nil {
-		<-d.gate
-	}
 	d.opened = append(d.opened, name)
 	if err := d.errs[name]; err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}

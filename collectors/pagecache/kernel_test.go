@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"stallmark/collectors"
 	"stallmark/collectors/process"
 )
 
@@ -229,5 +231,45 @@ func TestOwnFilesAreTold(t *testing.T) {
 			}
 			return nil
 		})
+	}
+}
+
+func TestLiveStore(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "commitlog"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		f, _ := uncached(t, filepath.Join(dir, segment("commitlog", i)))
+		readParts(t, f, 5)
+	}
+	s := New(Config{
+		Files: plainOpener{}, PageSize: int(pageSize), Now: time.Now, Budget: time.Minute,
+		Brokers: func() []Broker {
+			return []Broker{{ID: rocket.ID, Process: "b", Role: rocket.Role, Store: filepath.Join(dir, "commitlog")}}
+		},
+	})
+	out := collectors.NewOut(s.Name())
+	for at := epoch; s.passes == 0; at = at.Add(time.Second) {
+		out.Reset(at)
+		if err := s.Collect(&collectors.MapRoot{}, out); err != nil {
+			t.Log(err)
+		}
+		if !s.running.IsZero() {
+			<-s.slice
+			s.slice <- struct{}{}
+		}
+	}
+	files := s.Snapshot()
+	if len(files) != 3 {
+		t.Fatalf("%d files, want 3", len(files))
+	}
+	for _, f := range files {
+		if f.Size != maxParts*partPages*pageSize || f.Parts[5] == 0 || f.Store != dir || f.Kind != CommitLog {
+			t.Errorf("%+v", f)
+		}
+	}
+	if last := out.Samples()[0].Series; !strings.HasPrefix(last.Name, s.Provides()[0]) {
+		t.Errorf("%s is not among what is provided", last.Name)
 	}
 }

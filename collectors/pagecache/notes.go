@@ -21,13 +21,25 @@ func (b *broker) note(lost map[Kind]deletion, out *collectors.Out) {
 		total.bytes += d.bytes
 		out.Event(model.Event{
 			From: from, To: b.since, Kind: model.EventFiles, Count: d.files,
-			Text: fmt.Sprintf("%s (pid %d) deleted %d %s files, %.1f GiB", b.Process, b.ID.Pid, d.files, k, float64(d.bytes)/(1<<30)),
+			Text: fmt.Sprintf("%s (pid %d) deleted %d %s files%s", b.Process, b.ID.Pid, d.files, k, d.size()),
 			Attrs: map[string]string{
 				"process": b.Process, "pid": strconv.Itoa(b.ID.Pid), "kind": string(k), "change": "deleted",
 				"files": strconv.Itoa(d.files), "bytes": strconv.FormatInt(d.bytes, 10),
 			},
 		})
 	}
+}
+
+// size tells how much it was, as far as that is known.
+func (d deletion) size() string {
+	mib := float64(d.bytes) / (1 << 20)
+	switch {
+	case d.known == 0:
+		return " of unknown size"
+	case d.known < d.files:
+		return fmt.Sprintf(", %d of them %.1f MiB", d.known, mib)
+	}
+	return fmt.Sprintf(", %.1f MiB", mib)
 }
 
 func compareKinds(a, b Kind) int {
