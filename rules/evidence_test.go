@@ -194,6 +194,16 @@ func TestWitness(t *testing.T) {
 			[]model.Event{blockedEvent(12, "7", "70", "reclaim"), blockedEvent(12, "8", "80", "dirty_throttle"), blockedEvent(3, "7", "70", "dirty_throttle")},
 			model.EvidenceUnmeasured, model.Likely, "",
 		},
+		{
+			"counted, and named a little before", `stallmark_blocked_threads{process="broker",pid="7",wait="dirty_throttle"} 0x9 2x30`,
+			[]model.Event{blockedEvent(4, "7", "70", "dirty_throttle")},
+			model.EvidenceHolds, model.Confirmed, "flush-70 (broker, thread 70) in balance_dirty_pages",
+		},
+		{
+			"named before and anew", `stallmark_blocked_threads{process="broker",pid="7",wait="dirty_throttle"} 0x9 2x30`,
+			[]model.Event{blockedEvent(4, "7", "70", "dirty_throttle"), blockedEvent(14, "7", "71", "dirty_throttle")},
+			model.EvidenceHolds, model.Confirmed, "flush-71 (broker, thread 71) in balance_dirty_pages",
+		},
 		{"a host task", `stallmark_host_blocked_tasks{wait="dirty_throttle"} 0x12 1 0x30`, nil, model.EvidenceHolds, model.Confirmed, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

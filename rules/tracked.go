@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -169,7 +170,10 @@ func (t *tracked) evidence(ctx context.Context, b *beat, holds bool) []model.Evi
 			if e.Value == nil || *e.Value < n {
 				e.Value = &n
 			}
-			e.State, e.Detail, e.Threshold = model.EvidenceHolds, t.witnesses.names(), p.rule.Threshold.Number
+			e.State, e.Threshold = model.EvidenceHolds, p.rule.Threshold.Number
+		}
+		if len(p.rule.Wait) > 0 && e.State == model.EvidenceHolds {
+			e.Detail = cmp.Or(t.witnesses.names(), e.Detail)
 		}
 		if e.State == model.EvidenceUnmeasured {
 			if holds || p.reason == "" {

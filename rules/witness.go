@@ -24,9 +24,14 @@ func waitExpr(waits []string) string {
 // witnesses are the threads seen waiting during a finding, by process and
 // thread id.
 type witnesses struct {
-	seen map[string]witness
-	to   time.Time // events up to here have been read
+	seen  map[string]witness
+	early map[string]witness // told shortly before it began
+	to    time.Time          // events up to here have been read
 }
+
+// toldEvery is for how long a thread that goes on waiting is not told of again:
+// who waits in the first beat of a finding may have been named before.
+const toldEvery = 10 * time.Second
 
 type witness struct {
 	first               time.Time
@@ -38,7 +43,8 @@ type witness struct {
 // read takes the blocked events since the last time, of the given waits and
 // this subject.
 func (w *witnesses) read(ctx context.Context, src Source, rule *EvidenceRule, subject map[string]string, from, to time.Time) error {
-	if w.to.After(from) {
+	started := from
+	if from = from.Add(-toldEvery); w.to.After(from) {
 		from = w.to
 	}
 	events, err := src.EventsIn(ctx, from, to, model.EventBlocked)
@@ -50,21 +56,30 @@ func (w *witnesses) read(ctx context.Context, src Source, rule *EvidenceRule, su
 		if !slices.Contains(rule.Wait, e.Attrs["wait"]) || !agreesMap(subject, e.Attrs) || len(w.seen) >= maxWitnesses {
 			continue
 		}
-		key := e.Attrs["pid"] + "/" + e.Attrs["tid"]
-		if t, ok := w.seen[key]; ok {
-			t.longest = max(t.longest, waited(e.Attrs))
-			w.seen[key] = t
+		if e.To.Before(started) {
+			add(&w.early, e)
 			continue
 		}
-		if w.seen == nil {
-			w.seen = map[string]witness{}
-		}
-		w.seen[key] = witness{
-			longest: waited(e.Attrs), first: e.From, process: cmp.Or(e.Attrs["process"], "pid "+e.Attrs["pid"]), pid: e.Attrs["pid"],
+		add(&w.seen, e)
+	}
+	return nil
+}
+
+// add takes what an event tells of a thread.
+func add(to *map[string]witness, e model.Event) {
+	if *to == nil {
+		*to = map[string]witness{}
+	}
+	key := e.Attrs["pid"] + "/" + e.Attrs["tid"]
+	t, ok := (*to)[key]
+	if !ok {
+		t = witness{
+			first: e.From, process: cmp.Or(e.Attrs["process"], "pid "+e.Attrs["pid"]), pid: e.Attrs["pid"],
 			name: e.Attrs["thread"], tid: e.Attrs["tid"], function: e.Attrs["function"],
 		}
 	}
-	return nil
+	t.longest = max(t.longest, waited(e.Attrs))
+	(*to)[key] = t
 }
 
 // waited is how long a wait was, as a tracepoint told it.

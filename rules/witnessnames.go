@@ -25,6 +25,9 @@ func (w *witnesses) names() string {
 	if len(all) == 0 {
 		all, own = own, nil
 	}
+	if len(all) == 0 {
+		return ""
+	}
 	var texts []string
 	for _, function := range distinct(all, func(t witness) string { return t.function }) {
 		texts = append(texts, inFunction(pick(all, func(t witness) bool { return t.function == function })))
@@ -35,9 +38,14 @@ func (w *witnesses) names() string {
 	return strings.Join(texts, "; ")
 }
 
-// sorted are the threads by their first sight, the recorder's own apart.
+// sorted are the threads by their first sight, the recorder's own apart. While
+// those that wait are only counted, they are those told of shortly before.
 func (w *witnesses) sorted() (all, own []witness) {
-	for _, t := range w.seen {
+	from := w.seen
+	if len(from) == 0 {
+		from = w.early
+	}
+	for _, t := range from {
 		if t.process == ownProcess {
 			own = append(own, t)
 			continue
