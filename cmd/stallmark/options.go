@@ -29,6 +29,7 @@ type options struct {
 	rollupRetention time.Duration
 	maxBytes        int64
 	noBurst         bool
+	pprof           string
 
 	duration time.Duration // --for
 	output   string        // -o

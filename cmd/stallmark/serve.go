@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -38,6 +39,7 @@ Example of a configuration file (--config), all keys optional:
 			return []option{
 				{"no-burst", "", "keep to --interval under pressure too", (*toggle)(&o.noBurst), false},
 				{"insecure-listen", "", "allow an address that others can reach, without any authentication", (*toggle)(&o.insecureListen), false},
+				{"pprof", "HOST:PORT", "serve profiles of this program there, on loopback only", text(&o.pprof), false},
 				{"retention", "TIME", "how long every sample is kept", (*period)(&o.retention), false},
 				{"rollup-retention", "TIME", "how long one-minute rollups are kept", (*period)(&o.rollupRetention), false},
 				{"max-bytes", "SIZE", "how large the data file may become", (*size)(&o.maxBytes), false},
@@ -51,7 +53,7 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 	if len(args) > 0 {
 		return exitUsage, usagef("serve takes no arguments")
 	}
-	if err := checkListen(o); err != nil {
+	if err := errors.Join(checkListen(o), checkPprof(o)); err != nil {
 		return exitUsage, err
 	}
 	if err := makeData(o.data); err != nil {
@@ -60,6 +62,14 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return exitUsage, err
+	}
+	profiles, err := openPprof(o)
+	if err != nil {
+		return exitUsage, errors.Join(err, listener.Close())
+	}
+	if profiles != nil {
+		defer profiles.Close()
+		go serveProfiles(profiles)
 	}
 	s := &service{
 		program: p, options: o, listener: listener,
