@@ -9,8 +9,8 @@ import (
 )
 
 // hostSource is ten minutes of the series of a host: those of the signatures'
-// own quiet tests, extended, and 200 others, for as many packs as copies makes
-// of n signatures.
+// own quiet tests, going on from their first value, and 200 others, for as many
+// packs as copies makes of n signatures.
 //
 // step is how much every series grows each second: 0 is an idle host, 1 makes
 // some signatures fire.
@@ -37,11 +37,11 @@ func hostSource(tb testing.TB, pack *Pack, n, step int) *memSource {
 				continue
 			}
 			for _, desc := range c.Series {
-				ls, _, err := newParser().ParseSeriesDesc(desc)
+				ls, values, err := newParser().ParseSeriesDesc(desc)
 				if err != nil {
 					tb.Fatal(err)
 				}
-				add(fmt.Sprintf("%s 1000+%dx600", renamed(ls.String(), i/len(pack.Signatures)), step))
+				add(fmt.Sprintf("%s %g+%dx600", renamed(ls.String(), i/len(pack.Signatures)), values[0].Value, step))
 			}
 		}
 	}
@@ -90,11 +90,47 @@ func copies(pack *Pack, n int) *Pack {
 	return out
 }
 
+// calm is the signatures of a pack of which nothing holds on a host: the quiet
+// tests of some are the stalls of others.
+func calm(tb testing.TB, pack *Pack, src *memSource) *Pack {
+	tb.Helper()
+	e := NewEngine(pack, src, time.Second)
+	active := map[string]bool{}
+	for i := range 60 {
+		for _, f := range steps(tb, e, 300+i, 300+i)[0] {
+			active[f.Signature] = true
+		}
+		for _, f := range e.Pending() {
+			active[f.Signature] = true
+		}
+	}
+	var quiet []*Signature
+	for _, s := range pack.Signatures {
+		if !active[s.ID] {
+			quiet = append(quiet, s)
+		}
+	}
+	return packOf(quiet...)
+}
+
 func BenchmarkStep(b *testing.B) {
-	pack := loadBuiltIn(b)
-	for _, c := range []struct{ n, step int }{{len(pack.Signatures), 0}, {len(pack.Signatures), 1}, {40, 0}, {40, 1}} {
-		src := hostSource(b, pack, c.n, c.step)
-		b.Run(fmt.Sprintf("signatures=%d/busy=%d", c.n, c.step), func(b *testing.B) {
+	shipped := loadBuiltIn(b)
+	for _, c := range []struct {
+		name string
+		n    int
+		step int
+	}{
+		{"host=quiet/signatures=shipped", len(shipped.Signatures), 0},
+		{"host=quiet/signatures=40", 40, 0},
+		{"host=stalled/signatures=shipped", len(shipped.Signatures), 1},
+		{"host=stalled/signatures=40", 40, 1},
+	} {
+		src := hostSource(b, shipped, 2*c.n, c.step)
+		pack := shipped
+		if c.step == 0 {
+			pack = calm(b, shipped, src)
+		}
+		b.Run(c.name, func(b *testing.B) {
 			e := NewEngine(copies(pack, c.n), src, time.Second)
 			at := testStart().Add(300 * time.Second)
 			b.ReportAllocs()

@@ -20,9 +20,9 @@ import (
 const maxSubjects = 100
 
 // judgeEvery is how often signatures are judged at most. Sampling faster gives
-// finer evidence, not more verdicts: forty signatures cost some 0.3 ms a time on
-// a quiet host and ten times that beside a stall (BenchmarkStep), which need not
-// be spent ten times a second.
+// finer evidence, not more verdicts: forty signatures cost about 1 ms a time on
+// a quiet host and 10 ms beside a stall of everything (BenchmarkStep), which need
+// not be spent ten times a second.
 const judgeEvery = time.Second
 
 // Engine judges the signatures of a pack beat by beat. The same code serves
