@@ -106,17 +106,22 @@ func (p *peak) readSpan(ctx context.Context, b *beat, subject map[string]string,
 }
 
 // span evaluates an expression at every beat from from, rounded so that the
-// last one is this beat. The key is the time in milliseconds.
+// last one is this beat. The key is the time in milliseconds. Beats come late
+// and never early, this one too: asked a quarter of an interval later, a beat
+// that was later than this one still answers for itself and not for the one
+// before it.
 func (b *beat) span(ctx context.Context, expr string, from time.Time) (map[int64]promql.Vector, error) {
+	late := b.query.interval / 4
 	beats := max(0, (b.at.Sub(from)+b.query.interval/2)/b.query.interval)
-	m, err := b.query.Range(ctx, expr, b.at.Add(-beats*b.query.interval), b.at, b.query.interval)
+	m, err := b.query.Range(ctx, expr, b.at.Add(late-beats*b.query.interval), b.at.Add(late), b.query.interval)
 	if err != nil {
 		return nil, err
 	}
 	out := map[int64]promql.Vector{}
 	for _, s := range m {
 		for _, p := range s.Floats {
-			out[p.T] = append(out[p.T], promql.Sample{Metric: s.Metric, T: p.T, F: p.F})
+			t := p.T - late.Milliseconds()
+			out[t] = append(out[t], promql.Sample{Metric: s.Metric, T: t, F: p.F})
 		}
 	}
 	return out, nil
