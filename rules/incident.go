@@ -87,8 +87,14 @@ func connected(fs []model.Finding) [][]model.Finding {
 	return out
 }
 
-// linked reports whether two findings overlap and one names the other.
+// linked reports whether two findings overlap and one names the other. Of two
+// causes, the one that names the other must also be able to account for it: a
+// disk that has been full of work for an hour is not part of the stall that now
+// begins beside it, and must not be its root.
 func linked(a, b *model.Finding) bool {
+	if a.Layer == model.LayerCause && b.Layer == model.LayerCause {
+		return explains(a, b) || explains(b, a)
+	}
 	return overlap(a, b) && (slices.Contains(a.Explains, b.Signature) || slices.Contains(b.Explains, a.Signature))
 }
 

@@ -62,8 +62,13 @@ func TestIncidents(t *testing.T) {
 			"c2 c1 s1",
 		},
 		{
-			"but not if that one began much later",
+			"but not if that one began much later: then it is another incident",
 			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 12, 30, "c1"), f("s1", 5, 30)},
+			"c2 | c1 s1",
+		},
+		{
+			"unless a symptom is both's",
+			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 12, 30, "c1", "s1"), f("s1", 11, 30)},
 			"c1 s1 c2",
 		},
 		{
