@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"stallmark/collectors"
 	"stallmark/collectors/files"
 	"stallmark/collectors/host"
+	"stallmark/collectors/pagecache"
 	"stallmark/collectors/process"
 	"stallmark/collectors/trace"
 )
@@ -26,6 +28,7 @@ type machine struct {
 	thorough   bool // read more than judging needs, for a recording
 	statfs     func(string) (host.FileSystem, error)
 	opener     process.Files
+	dataFiles  pagecache.Opener  // nil where there is no live kernel
 	tracer     trace.Opener      // nil where there is no live kernel
 	alert      func() bool       // see more at a price; nil: never
 	facts      map[string]string // what the recording has told so far
@@ -34,6 +37,7 @@ type machine struct {
 // thisMachine describes the running host. Name and kernel come from the given
 // root, which in a container is the host's and not the container's.
 func thisMachine(o *options, root collectors.Root) machine {
+	opener := process.NewRootOpener(o.paths.Procfs)
 	return machine{
 		pageSize:   os.Getpagesize(),
 		clockTicks: clockTicks(),
@@ -41,7 +45,8 @@ func thisMachine(o *options, root collectors.Root) machine {
 		kernel:     firstLine(root, "proc/sys/kernel/osrelease"),
 		watch:      o.watch,
 		statfs:     statfsBelow(o.paths.Rootfs),
-		opener:     process.NewRootOpener(o.paths.Procfs),
+		opener:     opener,
+		dataFiles:  opener,
 		tracer:     trace.OpenPerf,
 	}
 }
@@ -65,7 +70,22 @@ func (m machine) sources() []collectors.Source {
 func (m machine) traced() ([]collectors.Source, *trace.Source) {
 	list, watched := m.filesAnd()
 	waits := trace.New(trace.Config{Open: m.tracer, Watched: watched})
-	return append(list, waits), waits
+	return append(list, waits, m.pageCache(watched)), waits
+}
+
+// pageCache looks at what is in memory of the watched processes' data files. A
+// recording gains nothing by it.
+func (m machine) pageCache(watched *process.Watched) *pagecache.Source {
+	return pagecache.New(pagecache.Config{
+		Files: m.dataFiles, PageSize: m.pageSize, Now: time.Now, Alert: m.alert,
+		Brokers: func() []pagecache.Broker {
+			var brokers []pagecache.Broker
+			for _, p := range watched.Processes() {
+				brokers = append(brokers, pagecache.Broker{ID: p.ID, Process: p.Name, Role: p.Role, Store: p.Store})
+			}
+			return brokers
+		},
+	})
 }
 
 // filesAnd makes the sources that read files, and tells whom they watch.

@@ -80,7 +80,7 @@ func denied(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
 // What gives access to which evidence; the wording of the advice.
 const (
-	mendPtrace = "run with CAP_SYS_PTRACE, or as the broker's user"
+	mendPtrace = "run with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, or as the broker's user"
 	mendStack  = "run with CAP_SYS_ADMIN for kernel stacks"
 )
 

@@ -65,6 +65,28 @@ func (o *RootOpener) ReadFile(id ID, path string, limit int) ([]byte, error) {
 // Open opens an absolute path for reading as the process would see it. The
 // errors are those of open(2) and refusals.
 func (o *RootOpener) Open(id ID, path string) (*os.File, error) {
+	w, err := o.enter(id, path)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	return w.open(path)
+}
+
+// ReadDir returns the names in a folder, at most limit of them and in no
+// particular order: whoever gets limit names may have been given only some. The
+// folder is found and checked as a file is.
+func (o *RootOpener) ReadDir(id ID, path string, limit int) ([]string, error) {
+	w, err := o.enter(id, path)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	return w.list(path, limit)
+}
+
+// enter makes sure whose root it is and returns a walker that stands in it.
+func (o *RootOpener) enter(id ID, path string) (*walker, error) {
 	if !strings.HasPrefix(path, "/") || strings.ContainsRune(path, 0) || len(path) > unix.PathMax {
 		return nil, refuse("not an absolute path")
 	}
@@ -81,9 +103,7 @@ func (o *RootOpener) Open(id ID, path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{who: who, self: filepath.Join(o.procfs, "self/fd"), dirs: []int{root}}
-	defer w.close()
-	return w.open(path)
+	return &walker{who: who, self: filepath.Join(o.procfs, "self/fd"), dirs: []int{root}}, nil
 }
 
 // identify makes sure that the folder is this very process running one of the

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,13 +34,58 @@ func (w *walker) close() {
 
 // open goes to the file and opens it for reading.
 func (w *walker) open(path string) (*os.File, error) {
-	if err := w.reach(w.dirs[0]); err != nil {
+	file, err := w.walk(path)
+	if err != nil {
 		return nil, err
+	}
+	if file < 0 {
+		return nil, refuse("a folder, not a file")
+	}
+	defer unix.Close(file)
+	return w.reopen(file)
+}
+
+// list goes to the folder and reads at most limit names in it.
+func (w *walker) list(path string, limit int) ([]string, error) {
+	file, err := w.walk(path)
+	if err != nil {
+		return nil, err
+	}
+	if file >= 0 {
+		unix.Close(file)
+		return nil, unix.ENOTDIR
+	}
+	here := w.dirs[len(w.dirs)-1]
+	if err := w.check(here, 4, "the process may not list it"); err != nil {
+		return nil, err
+	}
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK | unix.O_CLOEXEC
+	fd, err := unix.Openat(here, ".", flags|unix.O_NOATIME, 0)
+	if errors.Is(err, unix.EPERM) { // not its owner
+		fd, err = unix.Openat(here, ".", flags, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "folder")
+	defer f.Close()
+	names, err := f.Readdirnames(limit)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, err
+}
+
+// walk goes where the path leads and returns the file there, to be closed, or -1
+// if it stands in a folder.
+func (w *walker) walk(path string) (int, error) {
+	if err := w.reach(w.dirs[0]); err != nil {
+		return -1, err
 	}
 	parts := strings.Split(path, "/")
 	for len(parts) > 0 {
 		if len(parts) > maxParts {
-			return nil, unix.ENAMETOOLONG
+			return -1, unix.ENAMETOOLONG
 		}
 		part := parts[0]
 		parts = parts[1:]
@@ -51,19 +98,19 @@ func (w *walker) open(path string) (*os.File, error) {
 		}
 		file, more, err := w.step(part)
 		if err != nil {
-			return nil, err
+			return -1, err
 		}
 		parts = append(more, parts...)
 		if file < 0 {
 			continue
 		}
-		defer unix.Close(file)
 		if len(parts) > 0 {
-			return nil, unix.ENOTDIR
+			unix.Close(file)
+			return -1, unix.ENOTDIR
 		}
-		return w.reopen(file)
+		return file, nil
 	}
-	return nil, refuse("a folder, not a file")
+	return -1, nil
 }
 
 // up leaves a folder; the root's parent is the root.

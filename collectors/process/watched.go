@@ -18,3 +18,26 @@ func (w *Watched) Watched(pid int) (process string, id int, ok bool) {
 	}
 	return "", 0, false
 }
+
+// Process is a watched process as sources of other packages need it.
+type Process struct {
+	ID
+	Name  string // the label process
+	Role  string
+	Store string // the fact process.<pid>.store, empty while it is not known
+}
+
+// Processes returns the watched processes of now, in the order in which they
+// were found.
+func (w *Watched) Processes() []Process {
+	procs := w.table.snapshot()
+	list := make([]Process, 0, len(procs))
+	for _, p := range procs {
+		store := p.store
+		if l := p.learned.Load(); store == "" && l != nil {
+			store = l.store
+		}
+		list = append(list, Process{p.ID, p.name, p.role, store})
+	}
+	return list
+}
