@@ -7,7 +7,7 @@ DATA     ?= .build/data
 LISTEN   ?= 127.0.0.1:8411
 GOFILES   = $(shell git ls-files '*.go' ':!:*_templ.go')
 
-.PHONY: run test build bench lint generate setup-test clean
+.PHONY: run test build bench lint generate setup-test clean install uninstall
 
 ## run: build and serve this host on http://$(LISTEN), data in $(DATA)
 run: bin/stallmark
@@ -44,6 +44,37 @@ lint:
 ## generate: the templ components
 generate:
 	$(GO) tool templ generate -path web
+
+# Where things go. DESTDIR is put before all of it, for packages.
+DESTDIR    ?=
+PREFIX     ?= /usr/local
+SYSCONFDIR ?= /etc
+BINDIR     ?= $(PREFIX)/bin
+UNITDIR    ?= $(PREFIX)/lib/systemd/system
+MANDIR     ?= $(PREFIX)/share/man
+BASHDIR    ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR    ?= $(PREFIX)/share/fish/vendor_completions.d
+STALLMARK  ?= bin/stallmark
+CONFIG      = $(DESTDIR)$(SYSCONFDIR)/stallmark/stallmark.yaml
+
+## install: binary, systemd unit, configuration (never over an existing one), completions, manual page
+install: $(STALLMARK)
+	install -D -m 0755 $(STALLMARK) $(DESTDIR)$(BINDIR)/stallmark
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	sed 's|@BINDIR@|$(BINDIR)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' .install/stallmark.service > $(DESTDIR)$(UNITDIR)/stallmark.service
+	test -e $(CONFIG) || install -D -m 0644 .install/stallmark.yaml $(CONFIG)
+	$(STALLMARK) manual > $(DESTDIR)$(MANDIR)/man8/stallmark.8
+	$(STALLMARK) completion bash > $(DESTDIR)$(BASHDIR)/stallmark
+	$(STALLMARK) completion zsh > $(DESTDIR)$(ZSHDIR)/_stallmark
+	$(STALLMARK) completion fish > $(DESTDIR)$(FISHDIR)/stallmark.fish
+	@echo 'To start it: systemctl daemon-reload && systemctl enable --now stallmark'
+
+## uninstall: what install has put there, but for configuration and data
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/stallmark $(DESTDIR)$(UNITDIR)/stallmark.service $(DESTDIR)$(MANDIR)/man8/stallmark.8
+	rm -f $(DESTDIR)$(BASHDIR)/stallmark $(DESTDIR)$(ZSHDIR)/_stallmark $(DESTDIR)$(FISHDIR)/stallmark.fish
+	@echo 'Left: $(SYSCONFDIR)/stallmark and /var/lib/private/stallmark'
 
 clean:
 	rm -rf bin .build

@@ -44,18 +44,18 @@ func helpText(c command, o *options) string {
 func writeOptions(b *strings.Builder, title string, table []option) {
 	fmt.Fprintf(b, "\n%s:\n", title)
 	for _, opt := range table {
-		dash := "--"
-		if len(opt.name) == 1 {
-			dash = "-"
-		}
-		left := strings.TrimSpace(dash + opt.name + " " + opt.arg)
-		right := opt.help
-		if opt.local {
-			right += " (*)"
-		}
-		if def := opt.value.String(); def != "" && def != "false" && def != "0s" {
-			right += " [" + def + "]"
-		}
-		fmt.Fprintf(b, "  %-25s %s\n", left, right)
+		fmt.Fprintf(b, "  %-25s %s\n", strings.TrimSpace(opt.flag()+" "+opt.arg), opt.about())
 	}
+}
+
+// about is an option's help with its mark and its default.
+func (o option) about() string {
+	text := o.help
+	if o.local {
+		text += " (*)"
+	}
+	if def := o.value.String(); def != "" && def != "false" && def != "0s" {
+		text += " [" + def + "]"
+	}
+	return text
 }

@@ -43,7 +43,10 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{serveCommand(), diagnoseCommand(), recordCommand(), auditCommand(), rulesCommand(), versionCommand(), childCommand()}
+	return []command{
+		serveCommand(), diagnoseCommand(), recordCommand(), auditCommand(), rulesCommand(), completionCommand(), versionCommand(),
+		manualCommand(), childCommand(),
+	}
 }
 
 // defaultCommand runs when none is named.
