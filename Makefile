@@ -58,8 +58,10 @@ FISHDIR    ?= $(PREFIX)/share/fish/vendor_completions.d
 STALLMARK  ?= bin/stallmark
 CONFIG      = $(DESTDIR)$(SYSCONFDIR)/stallmark/stallmark.yaml
 
+# What has been built is installed as it is: root may have no Go.
 ## install: binary, systemd unit, configuration (never over an existing one), completions, manual page
-install: $(STALLMARK)
+install:
+	test -x $(STALLMARK) || $(MAKE) bin/stallmark
 	install -D -m 0755 $(STALLMARK) $(DESTDIR)$(BINDIR)/stallmark
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	sed 's|@BINDIR@|$(BINDIR)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' .install/stallmark.service > $(DESTDIR)$(UNITDIR)/stallmark.service

@@ -29,7 +29,7 @@ func runCompletion(_ context.Context, p *program, _ *options, args []string) (in
 	case "bash":
 		text = bashCompletion(words())
 	case "zsh":
-		text = "#compdef stallmark\nautoload -U +X bashcompinit && bashcompinit\n" + bashCompletion(words())
+		text = zshBegin + bashCompletion(words()) + zshEnd
 	case "fish":
 		text = fishCompletion(words())
 	default:
@@ -38,6 +38,13 @@ func runCompletion(_ context.Context, p *program, _ *options, args []string) (in
 	_, err := fmt.Fprint(p.stdout, text)
 	return exitOK, err
 }
+
+// What zsh needs around the script for bash. Where it is loaded at the first use,
+// as the function _stallmark, it must answer that use too.
+const (
+	zshBegin = "#compdef stallmark\nautoload -U +X bashcompinit && bashcompinit\n"
+	zshEnd   = "[[ ${funcstack[1]} = _stallmark ]] && _bash_complete -o filenames -F _stallmark_words\n"
+)
 
 // commandWords is what may stand on the command line of a command.
 type commandWords struct {
@@ -109,7 +116,7 @@ func bashCompletion(list []commandWords) string {
 		names = append(names, c.name)
 		fmt.Fprintf(&cases, "    %s) options=%q words=%q ;;\n", c.name, c.flags(), strings.Join(c.first, " "))
 	}
-	return fmt.Sprintf(`_stallmark() {
+	return fmt.Sprintf(`_stallmark_words() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= argument= options words i
   COMPREPLY=()
   case $prev in
@@ -135,7 +142,7 @@ func bashCompletion(list []commandWords) string {
     COMPREPLY=($(compgen -f -- "$cur"))
   fi
 }
-complete -o filenames -F _stallmark stallmark
+complete -o filenames -F _stallmark_words stallmark
 `, taking(list, isDirArg), taking(list, isFileArg), taking(list, isOtherArg), taking(list, isAnyArg),
 		cases.String(), commandWords{table: newOptions().fileTable()}.flags(), strings.Join(names, " "))
 }

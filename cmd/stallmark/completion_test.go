@@ -13,7 +13,7 @@ import (
 func complete(t *testing.T, dir string, words ...string) []string {
 	t.Helper()
 	script := runProgram(t, "completion", "bash").stdout + `
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _stallmark; printf '%s\n' "${COMPREPLY[@]}"`
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _stallmark_words; printf '%s\n' "${COMPREPLY[@]}"`
 	cmd := exec.CommandContext(t.Context(), "bash", append([]string{"-c", script, "bash", "stallmark"}, words...)...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

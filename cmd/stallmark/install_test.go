@@ -65,7 +65,7 @@ func TestInstall(t *testing.T) {
 		"/usr/lib/systemd/system/stallmark.service": "ExecStart=/usr/bin/stallmark serve --config /etc/stallmark/stallmark.yaml",
 		config:                            "#interval: 1s",
 		"/usr/share/man/man8/stallmark.8": ".TH STALLMARK 8",
-		"/usr/share/bash-completion/completions/stallmark":    "complete -o filenames -F _stallmark stallmark",
+		"/usr/share/bash-completion/completions/stallmark":    "complete -o filenames -F _stallmark_words stallmark",
 		"/usr/share/zsh/site-functions/_stallmark":            "#compdef stallmark",
 		"/usr/share/fish/vendor_completions.d/stallmark.fish": "complete -c stallmark",
 	} {
