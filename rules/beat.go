@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
 	promstorage "github.com/prometheus/prometheus/storage"
@@ -102,11 +101,7 @@ func (b *beat) has(ctx context.Context, need string) (bool, error) {
 }
 
 func (b *beat) alive(ctx context.Context, need string, window time.Duration) (bool, error) {
-	kind := labels.MatchEqual
-	if !plainName.MatchString(need) {
-		kind = labels.MatchRegexp
-	}
-	m, err := labels.NewMatcher(kind, metricName, need)
+	m, err := needMatcher(need)
 	if err != nil {
 		return false, err
 	}

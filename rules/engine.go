@@ -40,6 +40,7 @@ type Engine struct {
 	subjects map[string]map[string]*tracked // by signature and subject key
 	floors   map[string]time.Time           // end of the last finding, by signature and subject key
 	orphans  []model.Finding                // restored, but their signature is gone
+	begun    time.Time                      // of the first beat
 	at       time.Time                      // of the last beat
 
 	book quietBook
@@ -74,6 +75,9 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 	}
 	e.rewind(at)
 	e.at = at
+	if e.begun.IsZero() || e.begun.After(at) {
+		e.begun = at
+	}
 	b := newBeat(e.src, e.query, at)
 	if !e.exact {
 		b.prove(e.prover)

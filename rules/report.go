@@ -18,7 +18,8 @@ const maxExact = 3600
 
 // Report is the verdict about a window: the findings that overlap it, their
 // incidents, the causes that are ruled out with their worst value in it, what
-// could not be judged at its end and why, and the coverage at its end.
+// could not be judged at its end and why (nothing measures it, or it has not
+// been watched for long enough), and the coverage at its end.
 // findings are usually those of the store. An error says what could not be
 // read; the report then lacks that part. Slices are never nil.
 func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []model.Finding) (model.Report, error) {
@@ -36,18 +37,26 @@ func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []mode
 		errs = append(errs, fmt.Errorf("coverage: %w", err))
 	}
 	r.Coverage = append(r.Coverage, coverage...)
-	for _, s := range differentialFirst(e.pack, e.rootSignature(r)) {
-		ruled, err := e.ruleOut(ctx, b, s, r)
-		errs = append(errs, err)
-		if ruled != nil {
-			r.RuledOut = append(r.RuledOut, *ruled)
-		}
-	}
+	judged := map[string]bool{}
 	for _, s := range e.pack.Signatures {
-		unknown, err := e.unknown(ctx, b, s, coverage)
+		unknown, err := e.unknown(ctx, b, s, r.Coverage)
+		if err == nil && unknown == nil && !hasFinding(r, s.ID) {
+			unknown, err = e.undecided(ctx, b, s)
+		}
 		errs = append(errs, err)
 		if unknown != nil {
 			r.Unknown = append(r.Unknown, *unknown)
+		}
+		judged[s.ID] = err == nil && unknown == nil
+	}
+	for _, s := range differentialFirst(e.pack, e.rootSignature(r)) {
+		if !judged[s.ID] || hasFinding(r, s.ID) {
+			continue
+		}
+		ruled, err := e.ruleOut(ctx, b, s, r.Window)
+		errs = append(errs, err)
+		if ruled != nil {
+			r.RuledOut = append(r.RuledOut, *ruled)
 		}
 	}
 	return r, errors.Join(errs...)
@@ -86,21 +95,9 @@ func (e *Engine) rootSignature(r model.Report) *Signature {
 	return nil
 }
 
-// ruleOut gives the line of a cause that is known and was not active.
-func (e *Engine) ruleOut(ctx context.Context, b *beat, s *Signature, r model.Report) (*model.RuledOut, error) {
-	if slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Signature == s.ID }) {
-		return nil, nil
-	}
-	missing, err := b.missing(ctx, s)
-	if err != nil || len(missing) > 0 {
-		return nil, wrap(s.ID, err)
-	}
-	// It may hold right now without having held long enough.
-	holds, err := e.holdsAt(ctx, b, s)
-	if err != nil || holds {
-		return nil, wrap(s.ID, err)
-	}
-	worst, err := e.worstQuiet(ctx, b, s, r.Window)
+// ruleOut gives the line of a cause that was judged and not found.
+func (e *Engine) ruleOut(ctx context.Context, b *beat, s *Signature, w model.Window) (*model.RuledOut, error) {
+	worst, err := e.worstQuiet(ctx, b, s, w)
 	if err != nil {
 		return nil, wrap(s.ID, err)
 	}
@@ -148,6 +145,11 @@ func (e *Engine) unknown(ctx context.Context, b *beat, s *Signature, coverage []
 	u := &model.Unknown{Signature: s.ID, Title: s.Title, Layer: s.Layer, Severity: s.Severity}
 	u.Why, u.Mend = explainMissing(missing, coverage)
 	return u, nil
+}
+
+// hasFinding reports whether a signature has a finding in the report.
+func hasFinding(r model.Report, id string) bool {
+	return slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Signature == id })
 }
 
 // Replay judges every beat of a past span with a fresh state, by the same code

@@ -57,14 +57,20 @@ func TestReport(t *testing.T) {
 		t.Errorf("got incidents %+v", r.Incidents)
 	}
 	// The worst over the window, not only the last; its own differential first.
-	// What holds at this very moment is not ruled out.
+	// What holds at this very moment is not ruled out: who can say?
 	if got, want := whys(r.RuledOut), "calm-two: calm-two reached 8 | calm-one: calm-one reached 7 on x"; got != want {
 		t.Errorf("ruled out %q, want %q", got, want)
 	}
-	want := []model.Unknown{{
-		Signature: "blind", Title: "Title of blind", Layer: model.LayerCause, Severity: model.SeverityCritical,
-		Why: "dee is denied: no permission (no d)", Mend: "grant it",
-	}}
+	want := []model.Unknown{
+		{
+			Signature: "almost", Title: "Title of almost", Layer: model.LayerCause, Severity: model.SeverityCritical,
+			Why: "its condition holds, but not yet for the 2s after which it counts", Mend: "watch for longer",
+		},
+		{
+			Signature: "blind", Title: "Title of blind", Layer: model.LayerCause, Severity: model.SeverityCritical,
+			Why: "dee is denied: no permission (no d)", Mend: "grant it",
+		},
+	}
 	if !reflect.DeepEqual(r.Unknown, want) {
 		t.Errorf("got unknown %+v, want %+v", r.Unknown, want)
 	}
@@ -73,6 +79,37 @@ func TestReport(t *testing.T) {
 	}
 	if got, want := whys(r.Findings[0].RuledOut), "calm-two: calm-two reached 8 | calm-one: calm-one reached 2 on y"; !strings.HasPrefix(got, want) {
 		t.Errorf("the finding rules out %q, want first %q (over its own span)", got, want)
+	}
+}
+
+// A rate over ten seconds of which three have passed rules nothing out.
+func TestReportRulesNothingOutTooEarly(t *testing.T) {
+	slow := strings.Replace(level, "level > 10", "rate(level[10s]) > 10", 1)
+	if slow == level {
+		t.Fatalf("no condition to replace in %s", level)
+	}
+	src := data(t, `level 0x60`)
+	for _, c := range []struct {
+		from, to int
+		want     string // why it is unknown, empty if it is ruled out
+	}{
+		{0, 0, "watched for 0s only, ruling it out takes 12s"},
+		{0, 3, "watched for 3s only, ruling it out takes 12s"},
+		{0, 12, ""},
+		{30, 33, ""}, // the data go further back than the window
+	} {
+		pack := packOf(signature(t, "slow", slow))
+		r, err := NewEngine(pack, src, time.Second).Replay(t.Context(), second(c.from), second(c.to))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var why string
+		for _, u := range r.Unknown {
+			why += u.Why
+		}
+		if why != c.want || (len(r.RuledOut) == 1) != (c.want == "") {
+			t.Errorf("%d to %d s: unknown %q, want %q; ruled out %q", c.from, c.to, why, c.want, whys(r.RuledOut))
+		}
 	}
 }
 

@@ -69,6 +69,22 @@ func TestLesserCaptures(t *testing.T) {
 	}
 }
 
+// TestTooShortToSay has six seconds of sixteen direct writers: too little for a
+// verdict, and so no clean bill either.
+func TestTooShortToSay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "short.tar")
+	lesser{"short", func(tick int, _ string) bool { return tick >= 20 && tick < 26 }}.make(t, capturePath("j_odirect"), path)
+	got := runProgram(t, "diagnose", "--json", path)
+	var r model.Report
+	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
+		t.Fatalf("%v\n%s", err, got.stderr)
+	}
+	unknown := slices.ContainsFunc(r.Unknown, func(u model.Unknown) bool { return u.Signature == "disk-saturation" })
+	if got.code != exitUnknown || !unknown {
+		t.Errorf("code %d, want %d; unknown %+v", got.code, exitUnknown, r.Unknown)
+	}
+}
+
 func (l lesser) make(t *testing.T, from, to string) {
 	t.Helper()
 	in, err := os.Open(from)
