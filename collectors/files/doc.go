@@ -22,6 +22,10 @@
 // in a tick is therefore answered with its last content for at most 10 s; every
 // other name that a tick does not have is not there.
 //
+// A tick whose time is not after the last one's is passed over. If it is more
+// than 10 s before, the clock was set back: the ticks go on, and their times are
+// moved so that they follow; [Recording.Notes] says by how much.
+//
 // An archive may be hostile. Nothing is extracted, names must be local, and
 // [Limits] bound the size of a file, of a tick and of the whole.
 package files

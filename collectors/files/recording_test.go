@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,11 +187,62 @@ func TestTickUnderWayIsNotReplayed(t *testing.T) {
 	}
 }
 
-func TestTicksThatGoBackArePassedOver(t *testing.T) {
-	list := append(good(), file{"000002/at", "2026-03-01T03:11:59Z"}, file{"000003/proc/vmstat", ""}, file{"000004/at", "2026-03-01T03:12:04Z"})
-	rec := open(t, tarOf(t, list...))
-	if ticks := replayed(t, rec); len(ticks) != 3 || len(rec.Notes()) != 2 {
-		t.Errorf("%d ticks, notes %q", len(ticks), rec.Notes())
+// at is a tick of nothing but its time, in seconds after three o'clock.
+func at(number, second int) file {
+	when := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC).Add(time.Duration(second) * time.Second)
+	return file{fmt.Sprintf("%06d/at", number), when.Format(time.RFC3339)}
+}
+
+func TestTimesThatDoNotGoOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		ticks []file
+		want  []int // seconds
+		notes []string
+	}{
+		"a little back: waited out": {
+			[]file{at(0, 100), at(1, 101), at(2, 99), at(3, 100), at(4, 102)},
+			[]int{100, 101, 102},
+			[]string{"ticks 000002 to 000003 have a time that goes back: passed over"},
+		},
+		"no time": {
+			[]file{at(0, 100), {"000001/proc/vmstat", ""}, at(2, 102)},
+			[]int{100, 102},
+			[]string{"tick 000001 has no time: passed over"},
+		},
+		"twice the same": {
+			[]file{at(0, 100), at(1, 100), at(2, 101)},
+			[]int{100, 101},
+			[]string{"tick 000001 has a time that goes back: passed over"},
+		},
+		"set back by an hour: goes on": {
+			[]file{at(0, 4000), at(1, 4002), at(2, 404), at(3, 406), at(4, 408)},
+			[]int{4000, 4002, 4004, 4006, 4008},
+			[]string{"the clock was set back before tick 000002: its time and those that follow are moved by 1h0m0s"},
+		},
+		"set back twice": {
+			[]file{at(0, 4000), at(1, 4001), at(2, 3000), at(3, 3001), at(4, 2000)},
+			[]int{4000, 4001, 4002, 4003, 4004},
+			[]string{
+				"the clock was set back before tick 000002: its time and those that follow are moved by 16m42s",
+				"the clock was set back before tick 000004: its time and those that follow are moved by 16m42s",
+			},
+		},
+		"the same numbers again are no clock": {
+			[]file{at(0, 4000), at(1, 4001), at(0, 100), at(1, 101)},
+			[]int{4000, 4001},
+			[]string{"ticks 000000 to 000001 have a time that goes back: passed over"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := open(t, tarOf(t, append([]file{{"meta.json", goodMeta}}, c.ticks...)...))
+			var got []int
+			for _, tick := range replayed(t, rec) {
+				got = append(got, int(tick.At.Sub(time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)).Seconds()))
+			}
+			if !slices.Equal(got, c.want) || !slices.Equal(rec.Notes(), c.notes) {
+				t.Errorf("ticks at %v, want %v; notes %q, want %q", got, c.want, rec.Notes(), c.notes)
+			}
+		})
 	}
 }
 

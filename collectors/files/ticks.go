@@ -16,11 +16,25 @@ type assembler struct {
 	meta    Meta
 	notes   []string
 
-	cur    *draft
-	last   *tree // the tick before, for slow files
-	lastAt time.Time
-	ticks  int
-	ended  error // what followed the last entry
+	cur     *draft
+	last    *tree // the tick before, for slow files
+	lastAt  time.Time
+	lastNo  int
+	step    time.Duration // between the last two ticks
+	shift   time.Duration // by which times are moved since the clock was set back
+	skipped run
+	ticks   int
+	ended   error // what followed the last entry
+}
+
+// patience is how far back a clock may go for its ticks to be passed over until
+// it has caught up. What lies further back goes on under times that are moved.
+const patience = 10 * time.Second
+
+// run is ticks in a row that were passed over for one reason.
+type run struct {
+	from, to int
+	why      string
 }
 
 // draft is a tick that is being put together.
@@ -72,6 +86,7 @@ func (a *assembler) tail() (Tick, error) {
 			return tick, nil
 		}
 	}
+	a.endRun()
 	switch {
 	case clean, refused(a.ended), a.lastAt.IsZero():
 	default:
@@ -111,22 +126,58 @@ func (a *assembler) takeOutside(e entry) error {
 	return err
 }
 
-// finish makes a tick of a draft that has a time after the last one's.
+// finish makes a tick of a draft that has a time after the last one's, or that
+// a clock which was set back gave a wrong one.
 func (a *assembler) finish(d *draft) (Tick, bool) {
-	if !d.at.After(a.lastAt) {
-		what := "goes back in time"
-		if d.at.IsZero() {
-			what = "has no time"
-		}
-		a.notes = append(a.notes, fmt.Sprintf("tick %06d %s: passed over", d.number, what))
+	if d.at.IsZero() {
+		a.skip(d.number, "no time")
 		return Tick{}, false
 	}
-	d.tree.at = d.at
+	at := d.at.Add(a.shift)
+	if !at.After(a.lastAt) {
+		back := a.lastAt.Sub(at)
+		if back <= patience || d.number <= a.lastNo {
+			a.skip(d.number, "a time that goes back")
+			return Tick{}, false
+		}
+		a.endRun()
+		move := back + max(a.step, time.Millisecond)
+		a.shift += move
+		at = at.Add(move)
+		a.notes = append(a.notes, fmt.Sprintf("the clock was set back before tick %06d: its time and those that follow are moved by %v", d.number, move.Round(time.Millisecond)))
+	}
+	a.endRun()
+	if !a.lastAt.IsZero() {
+		a.step = at.Sub(a.lastAt)
+	}
+	d.tree.at = at
 	if a.last != nil {
 		a.last.remember(d.tree)
 	}
-	a.last, a.lastAt = d.tree, d.at
-	return Tick{Number: d.number, At: d.at, Root: d.tree, Facts: d.facts}, true
+	a.last, a.lastAt, a.lastNo = d.tree, at, d.number
+	return Tick{Number: d.number, At: at, Root: d.tree, Facts: d.facts}, true
+}
+
+// skip notes a tick that is passed over, many in a row in one line.
+func (a *assembler) skip(number int, why string) {
+	if a.skipped.why != why {
+		a.endRun()
+		a.skipped = run{number, number, why}
+	}
+	a.skipped.to = number
+}
+
+// endRun writes the note about the ticks passed over so far.
+func (a *assembler) endRun() {
+	r := a.skipped
+	a.skipped = run{}
+	switch {
+	case r.why == "":
+	case r.from == r.to:
+		a.notes = append(a.notes, fmt.Sprintf("tick %06d has %s: passed over", r.from, r.why))
+	default:
+		a.notes = append(a.notes, fmt.Sprintf("ticks %06d to %06d have %s: passed over", r.from, r.to, r.why))
+	}
 }
 
 // add puts one entry into the tick.
