@@ -15,7 +15,7 @@ func (h *head) selectSeries(mint, maxt int64, ms []*labels.Matcher) (out []serie
 	defer h.mu.RUnlock()
 	h.each(ms, func(e *entry) {
 		var parts []part
-		for _, c := range e.columns {
+		for _, c := range e.since(mint) {
 			p := part{times: c.span.times, rows: c.rows, vals: c.vals}
 			if p = p.within(mint, maxt); len(p.vals) > 0 {
 				parts = append(parts, p)
@@ -26,6 +26,22 @@ func (h *head) selectSeries(mint, maxt int64, ms []*labels.Matcher) (out []serie
 		}
 	})
 	return out, h.from()
+}
+
+// since is the series' columns but for the oldest, which end before mint: most
+// questions are about the last seconds.
+func (e *entry) since(mint int64) []*column {
+	i := len(e.columns)
+	for i > 0 && !e.columns[i-1].endsBefore(mint) {
+		i--
+	}
+	return e.columns[i:]
+}
+
+// endsBefore reports whether the column's last value is older than t.
+func (c *column) endsBefore(t int64) bool {
+	n := len(c.rows)
+	return n > 0 && c.span.times[c.rows[n-1]] < t
 }
 
 // from is the time of the oldest row, the end of time without any. The lock
