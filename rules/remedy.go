@@ -15,6 +15,9 @@ type remedyData struct {
 	Subject map[string]any // the subject's labels
 }
 
+// text is the data as a text refers to it.
+func (d remedyData) text() textData { return textData{"V": d.V, "Subject": d.Subject} }
+
 // remedies renders the advice that applies to this host now. Advice whose text
 // needs a value that is missing is left out.
 func remedies(ctx context.Context, b *beat, s *Signature, subject map[string]string) ([]model.Remedy, error) {
@@ -86,7 +89,7 @@ func (r *RemedyRule) fill(data remedyData, fact func(string) any) (model.Remedy,
 		if part.command {
 			d, f = safe, safeFact
 		}
-		text, err := render(part.source, d, f)
+		text, err := render(part.source, d.text(), f)
 		if err != nil {
 			return model.Remedy{}, false
 		}

@@ -118,7 +118,7 @@ func TestPlainNamesGetIntoCommands(t *testing.T) {
 }
 
 func TestRenderedTextIsBounded(t *testing.T) {
-	_, err := render("{{fact \"f\"}}", remedyData{}, func(string) any { return strings.Repeat("x", maxRendered+1) })
+	_, err := render("{{fact \"f\"}}", textData{}, func(string) any { return strings.Repeat("x", maxRendered+1) })
 	if err == nil {
 		t.Error("a text without bounds was rendered")
 	}

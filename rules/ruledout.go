@@ -10,12 +10,6 @@ import (
 	"stallmark/storage/model"
 )
 
-// quietData is the dot of the template by which a signature is ruled out.
-type quietData struct {
-	Value  string
-	Labels map[string]any
-}
-
 // notMet is said of a signature that is ruled out without a value.
 const notMet = "its condition is not met"
 
@@ -24,7 +18,7 @@ func (q *Quiet) why(s *promql.Sample) string {
 	if q == nil || s == nil {
 		return notMet
 	}
-	data := quietData{Value: Format(s.F, q.Unit), Labels: anyMap(subjectOf(s.Metric))}
+	data := textData{"Value": Format(s.F, q.Unit), "Labels": anyMap(subjectOf(s.Metric))}
 	text, err := render(q.Text, data, func(string) any { return nil })
 	if err != nil {
 		return notMet

@@ -7,7 +7,7 @@ import (
 )
 
 // Signature is one known kind of stall, as its file has it. Expressions are
-// PromQL; texts that carry templates are Go text/template sources.
+// PromQL; texts that carry templates have the syntax of Go templates.
 type Signature struct {
 	ID       string
 	Title    string

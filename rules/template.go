@@ -2,13 +2,10 @@ package rules
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 	"text/template/parse"
 
 	"go.yaml.in/yaml/v3"
@@ -19,75 +16,6 @@ const maxRendered = 16 << 10
 
 // errMissing says that a text needs a value that is not known.
 var errMissing = errors.New("a value is missing")
-
-// templateFuncs are the functions of texts in signature files. fact looks up a
-// fact's value; what is missing is nil, so that {{if fact "..."}} works.
-func templateFuncs(fact func(key string) any) template.FuncMap {
-	return template.FuncMap{
-		"fact":  fact,
-		"bytes": func(v any) (string, error) { return formatAny(v, "bytes") },
-		"format": func(v any, unit string) (string, error) {
-			return formatAny(v, unit)
-		},
-		"int": func(v any) (int64, error) { return wholeNumber(v, math.Trunc) },
-		"round": func(v any) (int64, error) {
-			return wholeNumber(v, math.Round)
-		},
-	}
-}
-
-// allowedFuncs are the names that a template may call: those above and the
-// comparisons. There are no loops and no printf, so that rendering is bounded.
-func allowedFuncs() map[string]bool {
-	allowed := map[string]bool{}
-	for name := range templateFuncs(nil) {
-		allowed[name] = true
-	}
-	for _, name := range []string{"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "index"} {
-		allowed[name] = true
-	}
-	return allowed
-}
-
-func formatAny(v any, unit string) (string, error) {
-	f, err := number(v)
-	if err != nil {
-		return "", err
-	}
-	return Format(f, unit), nil
-}
-
-func wholeNumber(v any, whole func(float64) float64) (int64, error) {
-	f, err := number(v)
-	if err != nil {
-		return 0, err
-	}
-	if f = whole(f); math.Abs(f) >= 1<<62 {
-		return 0, fmt.Errorf("%g: too large", f)
-	}
-	return int64(f), nil
-}
-
-// number takes a value of an expression, a fact's text, or a literal.
-func number(v any) (float64, error) {
-	switch v := v.(type) {
-	case nil:
-		return 0, errMissing
-	case float64:
-		return v, nil
-	case int:
-		return float64(v), nil
-	case int64:
-		return float64(v), nil
-	case string:
-		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-		if err != nil || !finite(f) {
-			return 0, fmt.Errorf("%.40q is not a number", v)
-		}
-		return f, nil
-	}
-	return 0, fmt.Errorf("%T is not a number", v)
-}
 
 // anyMap makes labels ready for a template: one that is missing is nil and not
 // the empty text, so that it can be asked for but not printed.
@@ -100,23 +28,19 @@ func anyMap(m map[string]string) map[string]any {
 }
 
 // render fills in a text. It fails with errMissing rather than leave a hole.
-func render(source string, data any, fact func(string) any) (string, error) {
+func render(source string, data textData, fact func(string) any) (string, error) {
 	if !strings.Contains(source, "{{") {
 		return source, nil
 	}
-	t, err := template.New("text").Funcs(templateFuncs(fact)).Parse(source)
+	trees, err := parseText(source)
 	if err != nil {
 		return "", err
 	}
-	var b limitedBuilder
-	if err := t.Execute(&b, data); err != nil {
+	f := filler{fact: fact, vars: []variable{{"$", data}}}
+	if err := f.fill(trees["text"].Root, data); err != nil {
 		return "", err
 	}
-	out := b.String()
-	if strings.Contains(out, "<no value>") || strings.Contains(out, "<nil>") {
-		return "", errMissing
-	}
-	return out, nil
+	return f.out.String(), nil
 }
 
 // limitedBuilder stops a text that grows without end.
@@ -145,19 +69,17 @@ func (r *reader) template(n *yaml.Node, names scope) string {
 	if s == "" {
 		return ""
 	}
-	t, err := template.New("text").Funcs(templateFuncs(nil)).Parse(s)
+	trees, err := parseText(s)
 	if err != nil {
 		r.templateError(n, err)
 		return ""
 	}
-	if len(t.Templates()) > 1 {
+	if len(trees) > 1 {
 		r.fail(n, "a text must not define templates")
 		return ""
 	}
-	if t.Tree != nil {
-		c := &checker{reader: r, node: n, names: names, allowed: allowedFuncs()}
-		c.walk(t.Root)
-	}
+	c := &checker{reader: r, node: n, names: names}
+	c.walk(trees["text"].Root)
 	return s
 }
 
@@ -188,10 +110,9 @@ func (r *reader) templateError(n *yaml.Node, err error) {
 // checker walks a template and notes what it may not contain.
 type checker struct {
 	*reader
-	node    *yaml.Node
-	names   scope
-	allowed map[string]bool
-	inner   int // inside `with`, where the dot is something else
+	node  *yaml.Node
+	names scope
+	inner int // inside `with`, where the dot is something else
 }
 
 func (c *checker) note(pos parse.Pos, format string, args ...any) {
@@ -227,7 +148,7 @@ func (c *checker) walk(n parse.Node) {
 	case *parse.ChainNode:
 		c.walk(n.Node)
 	case *parse.IdentifierNode:
-		if !c.allowed[n.Ident] {
+		if !slices.Contains(textFuncs(), n.Ident) {
 			c.note(n.Pos, "function %q is not for texts", n.Ident)
 		}
 	case *parse.FieldNode:

@@ -79,5 +79,5 @@ func Render(source string, values map[string]any, subject map[string]string, com
 		}
 		data.Subject = safeSubject(data.Subject)
 	}
-	return render(source, data, func(string) any { return nil })
+	return render(source, data.text(), func(string) any { return nil })
 }
