@@ -257,7 +257,7 @@ func (e *Engine) settle(ctx context.Context, b *beat, m move) (model.Finding, bo
 		errs = append(errs, t.read(ctx, b, m.holds))
 		if m.holds {
 			errs = append(errs, t.advise(ctx, b))
-			t.ruledOut = t.ruling.update(ctx, b, e.pack, t.sig, t.started, e.active)
+			t.ruledOut = t.ruling.update(ctx, b, e, t.sig, t.started)
 		}
 		f = t.finding(ctx, b, m.holds)
 		f.Ended = t.over(b.at, e.timing(t.sig))

@@ -20,7 +20,7 @@ const (
 	bookSpan   = 24 * time.Hour
 )
 
-// maxQuietEvery is how far apart the readings in the book may be.
+// maxQuietEvery is how far apart the readings of quiet values may be.
 const maxQuietEvery = 5 * time.Second
 
 // quietBook keeps the worst quiet value of each signature in each minute that
@@ -50,7 +50,7 @@ func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
 	e.book.begin(b.at)
 	var errs []error
 	for _, s := range e.pack.Signatures {
-		if s.Layer != model.LayerCause || s.Quiet == nil || !e.book.due(s, b.at, e.quietEvery(s)-e.interval/2) {
+		if s.Layer != model.LayerCause || s.Quiet == nil || !e.book.due(s, b.at, e.quietEvery(s)) {
 			continue
 		}
 		now, known := b.bounds(ctx, s.Quiet.Expr), e.book.current(s, b.at)
@@ -75,9 +75,10 @@ func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
 
 // quietEvery is how often a signature's quiet value is read: half as often as
 // it looks back, so that whatever lasts less than that is in one reading as a
-// whole. What looks back on nothing is read at every beat.
+// whole. What looks back on nothing is read at every beat. Beats jitter: half an
+// interval early counts as in time.
 func (e *Engine) quietEvery(s *Signature) time.Duration {
-	return min(e.prover.lookback(s.Quiet.Expr)/2, maxQuietEvery)
+	return min(e.prover.lookback(s.Quiet.Expr)/2, maxQuietEvery) - e.interval/2
 }
 
 // begin says that a beat is judged. A hole in the beats, or a clock that was

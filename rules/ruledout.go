@@ -55,17 +55,18 @@ type ruling struct {
 type ruledLine struct {
 	value *promql.Sample // nil if there is none
 	why   string
+	read  time.Time // when it was last looked at
 }
 
 // update rules out the causes that are known and not active at this beat.
-func (r *ruling) update(ctx context.Context, b *beat, pack *Pack, own *Signature, from time.Time, active func(id string) phase) []model.RuledOut {
+func (r *ruling) update(ctx context.Context, b *beat, e *Engine, own *Signature, from time.Time) []model.RuledOut {
 	first := r.worst == nil
 	if first {
 		r.worst, r.implicated = map[string]ruledLine{}, map[string]bool{}
 	}
 	out := []model.RuledOut{}
-	for _, s := range differentialFirst(pack, own) {
-		if phase := active(s.ID); phase != inactive {
+	for _, s := range differentialFirst(e.pack, own) {
+		if phase := e.active(s.ID); phase != inactive {
 			r.implicated[s.ID] = r.implicated[s.ID] || phase == firing
 			continue
 		}
@@ -74,9 +75,12 @@ func (r *ruling) update(ctx context.Context, b *beat, pack *Pack, own *Signature
 			continue
 		}
 		line, known := r.worst[s.ID]
-		v := r.reading(ctx, b, s, from, line.value, first)
-		if !known || v != nil && (line.value == nil || s.Quiet.Op.Further(v.F, line.value.F)) {
-			line = ruledLine{v, s.Quiet.why(v)}
+		if !known || s.Quiet != nil && b.at.Sub(line.read) >= e.quietEvery(s) {
+			v := r.reading(ctx, b, s, from, line.value, first)
+			if !known || v != nil && (line.value == nil || s.Quiet.Op.Further(v.F, line.value.F)) {
+				line.value, line.why = v, s.Quiet.why(v)
+			}
+			line.read = b.at
 			r.worst[s.ID] = line
 		}
 		out = append(out, model.RuledOut{Signature: s.ID, Title: s.Title, Why: line.why})
