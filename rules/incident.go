@@ -21,9 +21,10 @@ const slack = 5 * time.Second
 //   - a finding explains only what began at the earliest 5 s before it;
 //   - a finding that another cause of the incident explains is not the root.
 //
-// Findings that nothing connects stay apart. The worst incident comes first:
-// open ones, then by the root's severity, then the newest. The result depends
-// on the findings alone, not on their order.
+// Findings that nothing connects stay apart. The worst incident comes first: by
+// the root's severity, then open ones, then the newest; a warning that goes on
+// must not hide the stall of a minute ago. The result depends on the findings
+// alone, not on their order.
 func Incidents(findings []model.Finding) []model.Incident {
 	fs := slices.Clone(findings)
 	sortFindings(fs)
@@ -37,8 +38,8 @@ func Incidents(findings []model.Finding) []model.Incident {
 	}
 	slices.SortStableFunc(out, func(a, b model.Incident) int {
 		return cmp.Or(
-			compareBool(a.Ended == nil, b.Ended == nil),
 			cmp.Compare(severityRank(roots[a.Root].Severity), severityRank(roots[b.Root].Severity)),
+			compareBool(a.Ended == nil, b.Ended == nil),
 			b.Started.Compare(a.Started),
 			strings.Compare(a.Root, b.Root),
 		)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"stallmark/storage/model"
 )
@@ -183,5 +184,23 @@ func BenchmarkIncidents(b *testing.B) {
 	}
 	for b.Loop() {
 		Incidents(fs)
+	}
+}
+
+// A warning that goes on must not stand before the stall of a minute ago.
+func TestIncidentsPutTheStallBeforeALastingWarning(t *testing.T) {
+	began := time.Date(2026, 12, 1, 3, 0, 0, 0, time.UTC)
+	over := began.Add(time.Minute)
+	stall := model.Finding{
+		ID: "stall", Signature: "dirty-throttling", Layer: model.LayerCause,
+		Severity: model.SeverityCritical, Started: began, Ended: &over,
+	}
+	warning := model.Finding{
+		ID: "warning", Signature: "cpu-saturation", Layer: model.LayerCause,
+		Severity: model.SeverityWarning, State: model.StateFiring, Started: began.Add(-time.Minute),
+	}
+	got := Incidents([]model.Finding{warning, stall})
+	if len(got) != 2 || got[0].Root != "stall" {
+		t.Errorf("incidents %+v, want two, the stall first", got)
 	}
 }
