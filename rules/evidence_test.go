@@ -240,10 +240,13 @@ func TestWitnessIsAsSlowAsItsLongestWait(t *testing.T) {
 		if ms != "" {
 			e.Attrs["ms"] = ms
 		}
+		if i == 0 {
+			delete(e.Attrs, "thread") // it had ended before its name was read
+		}
 		src.events = append(src.events, e)
 	}
 	f := only(t, signature(t, "too-high", witnessed), src, 20)
-	if w := f.Evidence[0]; w.Detail != "flush-70 (broker, thread 70) in balance_dirty_pages, up to 180 ms at a time" {
+	if w := f.Evidence[0]; w.Detail != "broker (broker, thread 70) in balance_dirty_pages, up to 180 ms at a time" {
 		t.Errorf("got %q", w.Detail)
 	}
 }

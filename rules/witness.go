@@ -75,7 +75,7 @@ func add(to *map[string]witness, e model.Event) {
 	if !ok {
 		t = witness{
 			first: e.From, process: cmp.Or(e.Attrs["process"], "pid "+e.Attrs["pid"]), pid: e.Attrs["pid"],
-			name: e.Attrs["thread"], tid: e.Attrs["tid"], function: e.Attrs["function"],
+			name: cmp.Or(e.Attrs["thread"], e.Attrs["process"]), tid: e.Attrs["tid"], function: e.Attrs["function"],
 		}
 	}
 	t.longest = max(t.longest, waited(e.Attrs))
