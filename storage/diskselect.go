@@ -76,6 +76,9 @@ func (s *selector) stored(tx *bbolt.Tx) error {
 	}
 	s.last = p.Last
 	s.q.maxt = min(s.q.maxt, p.Last)
+	if s.q.mint > s.q.maxt { // all that is asked for is newer, though a block may have it too
+		return nil
+	}
 	rawFrom, err := s.rollups(tx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -292,5 +293,38 @@ func damageMiddlePage(t *testing.T, path string, bucket []byte) {
 	}
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What the head has whole is left out of a question to the file; nothing is
+// left to ask then, and a block of the same minute is not damaged for that.
+func TestNothingLeftToAskTheFile(t *testing.T) {
+	s := hours(t, 90)
+	path := s.path
+	s.shut(t)
+	room := func(string) (int64, int64) { return 1 << 40, 1 << 20 }
+	d, err := openDisk(childConfig{path: path, now: time.Now, space: room, log: slog.Default()}, hello{Interval: time.Second, Retention: 48 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	name := labels.MustNewMatcher(labels.MatchEqual, "__name__", "c_total")
+	for _, q := range []selection{
+		{mint: base + 30_000, maxt: base + 20_000},
+		{mint: base + 30_000, maxt: base - 1},
+		{mint: base + 200_000, maxt: base + 300_000},
+	} {
+		q.matchers = []*labels.Matcher{name}
+		warnings, err := d.selectBlocks(t.Context(), q, nil, func([]byte) error {
+			t.Errorf("%d to %d: an answer", q.mint-base, q.maxt-base)
+			return nil
+		})
+		if err != nil || len(warnings) > 0 || len(d.bad) > 0 {
+			t.Errorf("%d to %d: %v, warnings %q, bad blocks %v", q.mint-base, q.maxt-base, err, warnings, d.bad)
+		}
 	}
 }
