@@ -46,7 +46,7 @@
       if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
     }
     for (const { name, value } of [...fresh.attributes]) {
-      if (name === "hidden" && old.classList.contains("copy")) continue;
+      if (name === "hidden" && old.matches(".copy, .help")) continue;
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
     // Children are matched by id, or by name and first class, in order. What has
@@ -131,7 +131,7 @@
 
   // ---- copy -----------------------------------------------------------------
   function buttons() {
-    for (const b of document.querySelectorAll(".copy[hidden]")) b.hidden = false;
+    for (const b of document.querySelectorAll(".copy[hidden], .help[hidden]")) b.hidden = false;
   }
   async function copy(button) {
     const code = button.parentElement.querySelector("code");
@@ -151,8 +151,15 @@
   });
 
   // ---- keys -----------------------------------------------------------------
+  const keys = document.getElementById("keys");
+  document.addEventListener("click", (e) => {
+    if (e.target.closest?.(".help")) keys.showModal();
+    else if (e.target === keys || e.target.closest?.("#keys .close")) keys.close();
+  });
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, textarea, select")) return;
+    if (e.key === "?" && !keys.open) keys.showModal();
+    if (keys.open) return;
     const link = document.querySelector(`[data-key="${CSS.escape(e.key)}"]`);
     if (link) link.click();
   });

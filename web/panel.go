@@ -37,6 +37,7 @@ type panel struct {
 type line struct {
 	name, expr, label string
 	value             *float64 // of a constant limit
+	below             bool     // of a limit: the fault lies below it
 }
 
 // backdrop is what all charts of a page share.
@@ -99,7 +100,7 @@ func (s *server) ask(ctx context.Context, id string, p panel, b backdrop) chart.
 	slices.SortStableFunc(c.Series, chart.ByPeak)
 	for _, l := range p.limits {
 		if l.value != nil {
-			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Value: *l.value})
+			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Value: *l.value, Below: l.below})
 			continue
 		}
 		found, err := s.series(ctx, l, p, w)
@@ -107,7 +108,7 @@ func (s *server) ask(ctx context.Context, id string, p panel, b backdrop) chart.
 			s.cfg.Logger.Warn("threshold", "title", p.title, "error", err)
 		}
 		if len(found) > 0 {
-			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Points: found[0].Points})
+			c.Limits = append(c.Limits, chart.Limit{Name: l.name, Points: found[0].Points, Below: l.below})
 		}
 	}
 	if len(c.Series) == 0 && c.Empty == "" {
@@ -204,6 +205,9 @@ func evidencePanel(f model.Finding, e model.Evidence) panel {
 		p.limits = []line{{name: "threshold", expr: e.Limit}}
 	case e.Threshold != nil:
 		p.limits = []line{{name: "threshold", value: e.Threshold}}
+	}
+	if len(p.limits) > 0 && e.Value != nil && e.Threshold != nil {
+		p.limits[0].below = (e.State == model.EvidenceHolds) == (*e.Value < *e.Threshold)
 	}
 	p.note, _, _ = strings.Cut(e.Detail, "\n")
 	return p

@@ -37,11 +37,20 @@ func (s *server) page(f pageFunc) http.HandlerFunc {
 	}
 }
 
+// render makes a page. One that is live is shared with who else asks for it.
 func (s *server) render(r *http.Request, f pageFunc) ([]byte, error) {
 	w, err := s.window(r)
 	if err != nil {
 		return nil, err
 	}
+	if !w.Live {
+		return s.renderAnew(r, w, f)
+	}
+	key := r.URL.RequestURI() + "\x00" + r.Header.Get(fragmentHeader)
+	return s.shared.get(r.Context(), key, w.To, func() ([]byte, error) { return s.renderAnew(r, w, f) })
+}
+
+func (s *server) renderAnew(r *http.Request, w view.Window, f pageFunc) ([]byte, error) {
 	component, err := f(r, s.fitted(r.Context(), w))
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ type server struct {
 	seats   chan struct{} // one for each request under way
 	parser  parser.Parser
 	auditor auditor
+	shared  shared
 }
 
 // seats bounds the requests that are worked on at once; others wait for their

@@ -162,6 +162,14 @@ func TestGarnish(t *testing.T) {
 	if got := p.eval(`Math.round((new URLSearchParams(location.search).get("to") - new URLSearchParams(location.search).get("from")) / 1000)`); got != "225" {
 		t.Errorf("a quarter of 15 min is %s s", got)
 	}
+	p.do("Input.dispatchKeyEvent", object{"type": "keyDown", "key": "?", "text": "?"})
+	p.until(`document.getElementById("keys").open`)
+	p.do("Input.dispatchKeyEvent", object{"type": "keyDown", "key": "f", "text": "f"})
+	p.do("Input.dispatchKeyEvent", object{"type": "keyDown", "key": "Escape", "windowsVirtualKeyCode": 27})
+	p.until(`!document.getElementById("keys").open`)
+	if got := p.eval(`location.pathname`); got != "/" {
+		t.Errorf("a key under the list of keys leads to %s", got)
+	}
 	p.do("Input.dispatchKeyEvent", object{"type": "keyDown", "key": "2", "text": "2"})
 	p.until(`location.search === "?range=1h"`)
 	p.clean()

@@ -23,6 +23,7 @@ type Limit struct {
 	Name   string
 	Value  float64
 	Points []Point
+	Below  bool // the fault lies below it: it stays on the scale, however far away
 }
 
 // Span is a shaded window of time in which something fired.

@@ -106,7 +106,7 @@ func topOf(high float64, c Chart) float64 {
 	top := high
 	for _, l := range c.Limits {
 		for _, p := range l.over(c) {
-			if p.V > top && p.V <= 3*high {
+			if p.V > top && (p.V <= 3*high || l.Below) {
 				top = p.V
 			}
 		}

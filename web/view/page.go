@@ -45,6 +45,39 @@ func (p Page) Sections() []Choice {
 	return all
 }
 
+// Keyed is a line of the list of keys.
+type Keyed struct {
+	Keys  []string
+	About string
+}
+
+// keys are all keys that the script knows.
+func keys() []Keyed {
+	var pages []string
+	about := "pages:"
+	for i, c := range (Page{}).Sections() {
+		pages = append(pages, c.Key)
+		if i > 0 {
+			about += ","
+		}
+		about += " " + c.Text
+	}
+	var ranges []string
+	for _, c := range (Window{}).Choices() {
+		ranges = append(ranges, c.Key)
+	}
+	return []Keyed{
+		{pages, about},
+		{ranges, "the last " + RangeNames()},
+		{[]string{"[", "]"}, "half a window earlier, later"},
+		{[]string{"-"}, "twice as much time, in a fixed window"},
+		{[]string{"l"}, "fix the window as a link to send, or go live"},
+		{[]string{"z"}, "UTC or local time"},
+		{[]string{"Esc"}, "drop the crosshair, close this"},
+		{[]string{"?"}, "this list"},
+	}
+}
+
 // Glyph names an icon; state is never shown by colour alone.
 type Glyph string
 

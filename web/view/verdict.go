@@ -96,7 +96,10 @@ func NewVerdict(r model.Report, changes []Change, w Window, blind bool) Verdict 
 	case blind:
 		v.Kind, v.Glyph, v.Word = Blind, GlyphUnknown, "No data"
 		v.Title = "Nothing was recorded in this window"
-		v.Text = "There is no verdict without samples. The Status page says which sources answer."
+		v.Text = "There is no verdict without samples: this is neither good news nor bad."
+		if w.Live {
+			v.Text += " If Stallmark has just started, the first ones come within seconds and this page fills by itself; if not, the Status page says which sources answer."
+		}
 		v.RuledOut, v.Unknown = nil, nil
 	default:
 		v.nothing(r, w)

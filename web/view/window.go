@@ -110,6 +110,14 @@ func (w Window) Earlier() string { return w.shift(-1) }
 // Later is this page, a half window later.
 func (w Window) Later() string { return w.shift(1) }
 
+// Wider is this page with twice as much time.
+func (w Window) Wider() string {
+	return w.with(func(n *Window) {
+		half := (n.To.Sub(n.From) / 2).Truncate(time.Second)
+		n.Live, n.From, n.To = false, n.From.Add(-half), n.To.Add(half)
+	})
+}
+
 func (w Window) shift(sign time.Duration) string {
 	return w.with(func(n *Window) {
 		half := (n.To.Sub(n.From) / 2).Truncate(time.Second)

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"stallmark/storage/model"
+	"stallmark/web/chart"
 	"stallmark/web/format"
 )
 
@@ -129,10 +130,24 @@ func mendText(c Checked) string {
 	return c.Title + ". To judge it: " + c.Mend
 }
 
+func unknownLanes(l chart.Lanes) int {
+	n := 0
+	for _, t := range l.Tracks {
+		if t.State == "unknown" {
+			n++
+		}
+	}
+	return n
+}
+
 // quietLanes is what the folded lanes are.
 func quietLanes(o Overview) string {
 	if len(o.Lanes.Tracks) == 0 {
-		return "Nothing fired in this window. All " + count(len(o.Quiet.Tracks), "signature", "signatures") + " over time"
+		text := "Nothing fired in this window"
+		if n := unknownLanes(o.Quiet); n > 0 {
+			text += ", " + count(n, "is unknown", "are unknown")
+		}
+		return text + ". All " + count(len(o.Quiet.Tracks), "signature", "signatures") + " over time"
 	}
 	return count(len(o.Quiet.Tracks), "more that did not fire", "more that did not fire")
 }
