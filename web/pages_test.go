@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -229,6 +230,16 @@ func TestJSONTwins(t *testing.T) {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s does not have %s:\n%.600s", path, want, w.Body)
 		}
+	}
+	// The status of a service without a mistake or a bad block.
+	status := s.get(t, "/api/v1/status").Body.String()
+	for _, want := range []string{`"rule_problems": []`, `"bad_blocks": []`} {
+		if !strings.Contains(status, want) {
+			t.Errorf("the status does not have %s", want)
+		}
+	}
+	if !regexp.MustCompile(`"started": "[0-9T:-]{19}\.[0-9]{3}Z"`).MatchString(status) {
+		t.Error("the status does not say in milliseconds when it was started")
 	}
 	// Every page names its twin, and the twin answers.
 	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"} {

@@ -21,7 +21,7 @@ type statusData struct {
 
 func (s *server) statusJSON(r *http.Request, w view.Window) (any, error) {
 	coverage, err := s.cfg.Backend.CoverageAt(r.Context(), w.To)
-	return statusData{s.cfg.Version, s.cfg.Host, s.cfg.Backend.Health(r.Context()), coverage}, err
+	return statusData{s.cfg.Version, s.cfg.Host, s.cfg.Backend.Health(r.Context()), append([]model.Coverage{}, coverage...)}, err
 }
 
 func (s *server) status(r *http.Request, w view.Window) (templ.Component, error) {

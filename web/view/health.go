@@ -1,6 +1,11 @@
 package view
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+
+	"stallmark/web/format"
+)
 
 // Health is what Stallmark knows about itself.
 type Health struct {
@@ -9,6 +14,18 @@ type Health struct {
 	RulesVersion string        `json:"rules_version"`
 	RuleProblems []string      `json:"rule_problems"` // mistakes in user files, each with its place
 	Storage      Storage       `json:"storage"`
+}
+
+// MarshalJSON implements json.Marshaler. Lists are never null, and the time is
+// written as in every other answer.
+func (h Health) MarshalJSON() ([]byte, error) {
+	type plain Health
+	h.RuleProblems = append([]string{}, h.RuleProblems...)
+	h.Storage.BadBlocks = append([]string{}, h.Storage.BadBlocks...)
+	return json.Marshal(struct {
+		Started string `json:"started"`
+		plain
+	}{format.ISO(h.Started), plain(h)})
 }
 
 // Storage is the state of the store. A store in memory alone has no path.
