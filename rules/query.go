@@ -32,6 +32,7 @@ type Query struct {
 	engine   *promql.Engine
 	parser   parser.Parser
 	interval time.Duration
+	needs    sync.Map // matchers of needs and of metrics looked for, by name
 }
 
 // NewQuery makes a Query over q, whose samples come every interval.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
 	promstorage "github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 
@@ -78,7 +77,7 @@ func (e *Engine) watched(ctx context.Context, b *beat, s *Signature, most time.D
 // first is the time of the first sample of a metric in the window before the
 // beat, or the beat's if there is none.
 func (b *beat) first(ctx context.Context, need string, window time.Duration) (time.Time, error) {
-	m, err := needMatcher(need)
+	m, err := b.query.needMatcher(need)
 	if err != nil {
 		return b.at, err
 	}
@@ -101,13 +100,4 @@ func (b *beat) first(ctx context.Context, need string, window time.Duration) (ti
 		}
 	}
 	return time.UnixMilli(first).UTC(), set.Err()
-}
-
-// needMatcher matches the names of a need: a plain one, or a regular expression.
-func needMatcher(need string) (*labels.Matcher, error) {
-	kind := labels.MatchEqual
-	if !plainName.MatchString(need) {
-		kind = labels.MatchRegexp
-	}
-	return labels.NewMatcher(kind, metricName, need)
 }
