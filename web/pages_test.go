@@ -61,7 +61,7 @@ func TestVerdicts(t *testing.T) {
 
 func TestOverviewShowsWhatElseFired(t *testing.T) {
 	doc := show(t, scene(t, "two-incidents")).page(t, "/")
-	if got := text(find(doc, "briefs")...); !strings.Contains(got, "Ended Threads that allocate must reclaim") {
+	if got := text(find(doc, "others")...); !strings.Contains(got, "Threads that allocate must reclaim memory themselves ended, 40 s, likely") {
 		t.Errorf("the other incident is missing: %q", got)
 	}
 }

@@ -67,8 +67,8 @@ type size struct {
 	scheme        string
 }
 
-// views are a laptop and a phone, by day and by night; tall ones show what
-// is below the first screen.
+// views are a laptop and a phone, by day and by night, and paper; tall ones show
+// what is below the first screen.
 func views() []size {
 	return []size{
 		{"desk-light", 1440, 900, "light"},
@@ -76,6 +76,7 @@ func views() []size {
 		{"tall-light", 1440, 2000, "light"},
 		{"phone-light", 390, 844, "light"},
 		{"phone-dark", 390, 1600, "dark"},
+		{"paper", 760, 1075, "print"},
 	}
 }
 

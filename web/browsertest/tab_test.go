@@ -44,7 +44,11 @@ func (c *chromium) open(t *testing.T, width, height int, scheme string) *tab {
 		p.do(domain+".enable", object{})
 	}
 	p.do("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
-	p.do("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": scheme}}})
+	media := ""
+	if scheme == "print" { // as it is printed from a dark screen
+		scheme, media = "dark", "print"
+	}
+	p.do("Emulation.setEmulatedMedia", object{"media": media, "features": []object{{"name": "prefers-color-scheme", "value": scheme}}})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

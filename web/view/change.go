@@ -146,7 +146,10 @@ func changedNear(f model.Finding, changes []Change, w Window) []string {
 
 // ago is how long before the end of a live window a time is, or the time.
 func ago(t time.Time, w Window) string {
-	if w.Live && !t.After(w.To) {
+	switch {
+	case w.Live && w.To.Sub(t) < time.Second && !t.After(w.To):
+		return "just now"
+	case w.Live && !t.After(w.To):
 		return format.Span(w.To.Sub(t)) + " ago"
 	}
 	return "at " + format.Clock(t) + " UTC"

@@ -147,7 +147,7 @@ func proofOf(e model.Evidence) Proof {
 		Title: format.Clean(e.Title), Value: format.Optional(e.Value, e.Unit), Role: e.Role, State: e.State,
 		Expr: format.Code(e.Expr),
 	}
-	if e.Threshold != nil {
+	if e.Threshold != nil && *e.Threshold != 0 { // more than none needs no saying
 		p.Threshold = format.Value(*e.Threshold, e.Unit)
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(e.Detail), "\n") {

@@ -87,6 +87,9 @@ func StatesOf(sigs []*rules.Signature, r model.Report) map[string]State {
 	}
 	for _, q := range r.RuledOut {
 		states[q.Signature] = State{Word: "quiet", Glyph: GlyphOK, Class: "quiet", Why: format.Clean(q.Why)}
+		if idle(q) { // there is nothing here that it could judge: that is no clean bill
+			states[q.Signature] = State{Word: "quiet", Glyph: GlyphAbsent, Class: "quiet", Why: format.Clean(q.Why)}
+		}
 	}
 	for _, u := range r.Unknown {
 		states[u.Signature] = State{"unknown", GlyphUnknown, "unknown", format.Clean(u.Why), format.Clean(u.Mend)}
@@ -101,7 +104,11 @@ func StatesOf(sigs []*rules.Signature, r model.Report) map[string]State {
 			states[f.Signature] = State{Word: "fired", Glyph: GlyphPast, Class: severityClass(f.Severity), Why: "until " + format.Stamp(*f.Ended) + " UTC, " + why}
 			continue
 		}
-		states[f.Signature] = State{Word: "firing", Glyph: GlyphFiring, Class: severityClass(f.Severity), Why: why}
+		glyph := GlyphWarning
+		if f.Severity == model.SeverityCritical {
+			glyph = GlyphFiring
+		}
+		states[f.Signature] = State{Word: "firing", Glyph: glyph, Class: severityClass(f.Severity), Why: why}
 	}
 	return states
 }

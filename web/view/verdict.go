@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stallmark/storage/model"
@@ -60,6 +61,7 @@ type Step struct {
 
 // Checked is a signature that was ruled out, or could not be judged.
 type Checked struct {
+	Glyph Glyph
 	ID    string
 	Title string
 	Why   string
@@ -111,7 +113,11 @@ func NewVerdict(r model.Report, changes []Change, w Window, blind bool) Verdict 
 func (v *Verdict) nothing(r model.Report, w Window) {
 	v.Kind, v.Glyph, v.Word = Calm, GlyphOK, "Calm"
 	v.Title = "No known stall"
-	v.Text = fmt.Sprintf("%s checked, none fired.", count(len(r.RuledOut), "signature was", "signatures were"))
+	judged := slices.DeleteFunc(slices.Clone(r.RuledOut), idle)
+	v.Text = fmt.Sprintf("%s checked, none fired.", count(len(judged), "signature was", "signatures were"))
+	if n := len(r.RuledOut) - len(judged); n > 0 {
+		v.Text += fmt.Sprintf(" %s nothing to judge on this host.", count(n, "has", "have"))
+	}
 	if len(r.Unknown) == 0 {
 		return
 	}
@@ -180,18 +186,32 @@ func kindOf(all []model.Finding) VerdictKind {
 func ruledOut(all []model.RuledOut, w Window) []Checked {
 	var out []Checked
 	for _, r := range all {
-		out = append(out, Checked{ID: format.Clean(r.Signature), Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
+		glyph := GlyphOK
+		if idle(r) {
+			glyph = GlyphAbsent
+		}
+		out = append(out, Checked{Glyph: glyph, ID: format.Clean(r.Signature), Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
 	}
-	// What was only not met says less than what was measured.
-	slices.SortStableFunc(out, func(a, b Checked) int { return boolRank(a.Why == notMet) - boolRank(b.Why == notMet) })
+	slices.SortStableFunc(out, func(a, b Checked) int { return checkedRank(a) - checkedRank(b) })
 	return out
 }
 
-// notMet is what the rule engine says of a signature that measures nothing.
-const notMet = "its condition is not met"
+// What the rule engine says of a signature that measures nothing, and what
+// signatures say that have nothing to judge on this host.
+const (
+	notMet    = "its condition is not met"
+	notJudged = "not judged"
+)
 
-func boolRank(b bool) int {
-	if b {
+func idle(r model.RuledOut) bool { return strings.HasPrefix(r.Why, notJudged) }
+
+// checkedRank puts what was measured before what was only not met, and that
+// before what there was nothing to judge by.
+func checkedRank(c Checked) int {
+	switch {
+	case c.Glyph == GlyphAbsent:
+		return 2
+	case c.Why == notMet:
 		return 1
 	}
 	return 0
@@ -200,7 +220,7 @@ func boolRank(b bool) int {
 func unknown(all []model.Unknown, w Window) []Checked {
 	var out []Checked
 	for _, u := range all {
-		out = append(out, Checked{format.Clean(u.Signature), format.Clean(firstLine(u.Title, u.Signature)), format.Clean(u.Why), format.Clean(u.Mend), w.Link("signatures", u.Signature)})
+		out = append(out, Checked{GlyphUnknown, format.Clean(u.Signature), format.Clean(firstLine(u.Title, u.Signature)), format.Clean(u.Why), format.Clean(u.Mend), w.Link("signatures", u.Signature)})
 	}
 	return out
 }

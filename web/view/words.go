@@ -140,6 +140,16 @@ func unknownLanes(l chart.Lanes) int {
 	return n
 }
 
+// otherWords says of a further incident how long it has lasted and how sure it
+// is.
+func otherWords(b Brief) string {
+	text := "for " + b.Lasted
+	if !b.Ended.IsZero() {
+		text = "ended, " + b.Lasted
+	}
+	return text + ", " + string(b.Confidence)
+}
+
 // quietLanes is what the folded lanes are.
 func quietLanes(o Overview) string {
 	if len(o.Lanes.Tracks) == 0 {
