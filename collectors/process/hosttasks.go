@@ -69,6 +69,10 @@ func (h *hostTasks) Collect(root collectors.Root, out *collectors.Out) error {
 	h.pressure.read(root, out.At())
 	if !h.pressure.heavy && !h.alert() {
 		clear(h.told)
+		if h.pressure.blind {
+			return collectors.Absent("nothing tells when to look: neither /proc/pressure nor /proc/vmstat and /proc/stat can be read",
+				"mount the host's /proc readable and name it with --procfs")
+		}
 		return nil
 	}
 	h.at = out.At()

@@ -95,6 +95,27 @@ func TestHostTasksWithoutPSI(t *testing.T) {
 	}
 }
 
+// A pressure file that is there and says nothing is no pressure file.
+func TestHostTasksWithEmptyPSI(t *testing.T) {
+	p := newPressed()
+	p.Files["proc/pressure/memory"], p.Files["proc/pressure/io"] = nil, nil
+	p.Files["proc/stat"] = []byte("procs_blocked 2\n")
+	p.task(50, 50, "dd", 'D', 1, "sync_page")
+	if v := newBench(t, Config{Files: fakeFiles{}}).beat(p).values[onHost(waitPage)]; v != 1 {
+		t.Errorf("%v tasks wait for a page", v)
+	}
+}
+
+func TestHostTasksWhenNothingTellsWhenToLook(t *testing.T) {
+	p := newPressed()
+	for _, name := range []string{"proc/pressure/memory", "proc/pressure/io", "proc/vmstat", "proc/stat"} {
+		delete(p.Files, name)
+	}
+	if c := newBench(t, Config{Files: fakeFiles{}}).beat(p).coverage["host-tasks"]; c.State != "absent" {
+		t.Errorf("coverage %+v", c)
+	}
+}
+
 func TestHostTasksAreCapped(t *testing.T) {
 	p := newPressed()
 	for i := range maxTaskReads + 100 {

@@ -2,11 +2,8 @@ package process
 
 import (
 	"bytes"
-	"errors"
 	"io/fs"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"stallmark/collectors"
 )
@@ -17,13 +14,13 @@ import (
 type pressure struct {
 	memory bool // tasks reclaimed or waited for memory
 	heavy  bool // tasks were held up by memory or I/O for a part of the beat that is felt
+	blind  bool // nothing says whether they were
 
 	at          time.Time
 	memoryTotal counter // microseconds, "some"
 	ioTotal     counter
 	allocstall  counter
 	buf         []byte
-	withoutPSI  bool
 }
 
 // heavyShare is the part of a beat in which some task was held up that makes
@@ -52,20 +49,18 @@ func (p *pressure) read(root collectors.Root, at time.Time) {
 	elapsed := at.Sub(p.at)
 	p.at = at
 	p.memory, p.heavy = false, false
-	mem, err := p.some(root, "proc/pressure/memory")
-	p.withoutPSI = errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EOPNOTSUPP)
-	if p.withoutPSI {
-		p.readCounters(root)
-		return
-	}
-	io, ioErr := p.some(root, "proc/pressure/io")
-	if err == nil {
+	p.blind = true
+	if mem, err := p.some(root, "proc/pressure/memory"); err == nil {
 		rise := p.memoryTotal.step(mem)
 		p.memory = rise > 0
 		p.heavy = share(rise, elapsed) > heavyShare
+		p.blind = false
+	} else {
+		p.readCounters(root)
 	}
-	if ioErr == nil {
+	if io, err := p.some(root, "proc/pressure/io"); err == nil {
 		p.heavy = share(p.ioTotal.step(io), elapsed) > heavyShare || p.heavy
+		p.blind = false
 	}
 }
 
@@ -121,13 +116,13 @@ func (p *pressure) readCounters(root collectors.Root) {
 				sum += v
 			}
 		})
-		p.memory = p.allocstall.step(sum) > 0
+		p.memory, p.blind = p.allocstall.step(sum) > 0, false
 	}
 	if p.buf, err = root.Read("proc/stat", p.buf); err == nil {
 		eachLine(p.buf, func(key, rest []byte) {
 			if string(key) == "procs_blocked" {
 				v, _ := parseNumber(rest)
-				p.heavy = v > 0
+				p.heavy, p.blind = v > 0, false
 			}
 		})
 	}
