@@ -237,7 +237,7 @@ func (h *hostTasks) task(root collectors.Root, out *collectors.Out, s suspect, s
 	for i, g := range waitGroups {
 		if g == wait {
 			h.waiting[i]++
-			h.event(out, s, st, at, wait)
+			h.event(root, out, s, st, at, wait)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func (h *hostTasks) place(root collectors.Root, dir string) (verdict, bool) {
 }
 
 // event tells of a task, at most once in a while for each group.
-func (h *hostTasks) event(out *collectors.Out, s suspect, st taskStat, at verdict, wait string) {
+func (h *hostTasks) event(root collectors.Root, out *collectors.Out, s suspect, st taskStat, at verdict, wait string) {
 	tid := strconv.Itoa(s.tid)
 	if last, ok := h.told[tid+wait]; ok && h.at.Sub(last) < tellAgain {
 		return
@@ -270,8 +270,22 @@ func (h *hostTasks) event(out *collectors.Out, s suspect, st taskStat, at verdic
 		Kind: model.EventBlocked,
 		Text: fmt.Sprintf("%s (%s) waits in %s (%s)", st.comm, tid, at.function, wait),
 		Attrs: map[string]string{
-			"process": st.comm, "pid": strconv.Itoa(s.pid), "tid": tid, "thread": st.comm,
+			"process": h.processOf(root, s, st), "pid": strconv.Itoa(s.pid), "tid": tid, "thread": st.comm,
 			"wait": wait, "function": at.function, "stack": at.stack,
 		},
 	})
+}
+
+// processOf is the command of a task's process, the task's own name if that
+// cannot be read.
+func (h *hostTasks) processOf(root collectors.Root, s suspect, st taskStat) string {
+	if s.pid == s.tid {
+		return st.comm
+	}
+	var err error
+	if h.buf, err = root.Read("proc/"+strconv.Itoa(s.pid)+"/comm", h.buf); err != nil {
+		return st.comm
+	}
+	name, _ := cutLine(h.buf)
+	return cleanName(string(name))
 }

@@ -54,6 +54,7 @@ func TestHostTasks(t *testing.T) {
 	p.task(50, 50, "dd", 'D', 1, "balance_dirty_pages")
 	p.task(60, 60, "mysqld", 'S', 2, "futex_wait")
 	p.task(60, 61, "flusher", 'D', 2, "jbd2_log_wait_commit")
+	p.Files["proc/60/comm"] = []byte("mysqld\n")
 	p.task(70, 70, "idle", 'S', 1, "hrtimer_nanosleep")
 	b := newBench(t, Config{Files: fakeFiles{"/a": ""}})
 	got := b.beat(p)
@@ -73,10 +74,10 @@ func TestHostTasks(t *testing.T) {
 	var told []string
 	for _, e := range got.events {
 		if e.Source == "host-tasks" {
-			told = append(told, e.Attrs["thread"]+" "+e.Attrs["pid"]+" "+e.Attrs["tid"]+" "+e.Attrs["wait"])
+			told = append(told, e.Attrs["thread"]+" of "+e.Attrs["process"]+" "+e.Attrs["pid"]+" "+e.Attrs["tid"]+" "+e.Attrs["wait"])
 		}
 	}
-	if s := strings.Join(told, ", "); s != "dd 50 50 dirty_throttle, flusher 60 61 journal" {
+	if s := strings.Join(told, ", "); s != "dd of dd 50 50 dirty_throttle, flusher of mysqld 60 61 journal" {
 		t.Errorf("events: %s", s)
 	}
 	if got = b.beat(p); len(sortedKeys(got.values, "stallmark_host_blocked")) > 0 {
