@@ -86,7 +86,7 @@ func (s *service) reloaded() (text string, err error) {
 	s.judging.Store(j)
 	parts := []string{"reload: " + packChange(old.pack, j.pack)}
 	if n := len(j.problems); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d mistakes, the first is %s", n, oneLine(j.problems[0].String())))
+		parts = append(parts, fmt.Sprintf("mistakes: %d, the first is %s", n, oneLine(j.problems[0].String())))
 	}
 	if fixed := s.options.differing(next); len(fixed) > 0 {
 		parts = append(parts, "after a restart: "+strings.Join(fixed, ", "))
