@@ -71,7 +71,10 @@ func (c *child) listen(out *os.File) {
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
 func (c *child) say(word string) error {
-	if _, err := io.WriteString(c.in, word+"\n"); err != nil {
+	switch _, err := io.WriteString(c.in, word+"\n"); {
+	case errors.Is(err, unix.EPIPE), errors.Is(err, os.ErrClosed):
+		return fmt.Errorf("%s ended too early", c.spec.Name)
+	case err != nil:
 		return fmt.Errorf("%s does not listen: %w", c.spec.Name, err)
 	}
 	return nil
