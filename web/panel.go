@@ -141,15 +141,21 @@ func (s *server) series(ctx context.Context, l line, p panel, w view.Window) ([]
 func (s *server) matrix(ctx context.Context, expr string, w view.Window) (promql.Matrix, error) {
 	step := s.step(w)
 	from := w.From.Truncate(step)
+	ask := s.cfg.Backend.Range
+	if w.Live {
+		ask = func(ctx context.Context, expr string, from, to time.Time, step time.Duration) (promql.Matrix, error) {
+			return s.lines.query(ctx, s.cfg.Backend.Range, expr, from, to, step)
+		}
+	}
 	if step <= exactBeats*s.cfg.Interval {
-		return s.cfg.Backend.Range(ctx, expr, from, w.To, step)
+		return ask(ctx, expr, from, w.To, step)
 	}
 	highExpr, lowExpr := coarse(s.parser, expr, step, "max_over_time"), coarse(s.parser, expr, step, "min_over_time")
-	high, err := s.cfg.Backend.Range(ctx, highExpr, from, w.To, step)
+	high, err := ask(ctx, highExpr, from, w.To, step)
 	if err != nil || lowExpr == highExpr {
 		return high, err
 	}
-	low, err := s.cfg.Backend.Range(ctx, lowExpr, from, w.To, step)
+	low, err := ask(ctx, lowExpr, from, w.To, step)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type server struct {
 	parser  parser.Parser
 	auditor auditor
 	shared  shared
+	lines   recent
 }
 
 // seats bounds the requests that are worked on at once; others wait for their
