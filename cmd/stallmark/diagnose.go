@@ -22,8 +22,8 @@ func diagnoseCommand() command {
 		summary: "Say why this host stalls, now or in a recording",
 		help: `
 Without a PATH it watches this host for a while (--for) and gives its verdict.
-A PATH is a recording made with "stallmark record", or a folder with one in it;
-each gets a report of its own.
+A PATH is a recording made with "stallmark record", a folder with one in it, or
+"-" for one on standard input; each gets a report of its own.
 
 Exit codes: 0 nothing found; 1 findings; 2 usage or unreadable input;
 3 nothing found, but a critical kernel cause could not be judged for want of

@@ -23,6 +23,7 @@ const (
 // program is one run of the command: where it writes, and its clock.
 type program struct {
 	version string
+	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
 	now     func() time.Time

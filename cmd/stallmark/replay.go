@@ -12,10 +12,42 @@ import (
 	"stallmark/storage/model"
 )
 
-// replay judges a recording: its ticks go through the same sources, store and
-// rules as a live host's.
+// replay judges a recording, unless it is interrupted: a pipe to which nobody
+// writes can be waited for in the kernel, where no context ends it.
 func (p *program) replay(ctx context.Context, o *options, pack *rules.Pack, path string) (diagnosis, error) {
-	rec, err := files.Open(path, files.DefaultLimits())
+	type outcome struct {
+		d   diagnosis
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		d, err := p.replayAll(ctx, o, pack, path)
+		done <- outcome{d, err}
+	}()
+	select {
+	case out := <-done:
+		return out.d, out.err
+	case <-ctx.Done():
+		return diagnosis{}, fmt.Errorf("%s: %w", path, context.Cause(ctx))
+	}
+}
+
+// openRecording opens a path, or standard input for "-".
+func (p *program) openRecording(path string) (*files.Recording, error) {
+	if path != "-" {
+		return files.Open(path, files.DefaultLimits())
+	}
+	rec, err := files.NewReader(p.stdin, files.DefaultLimits())
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	return rec, nil
+}
+
+// replayAll judges a recording: its ticks go through the same sources, store
+// and rules as a live host's.
+func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, path string) (diagnosis, error) {
+	rec, err := p.openRecording(path)
 	if err != nil {
 		return diagnosis{}, err
 	}
@@ -30,6 +62,9 @@ func (p *program) replay(ctx context.Context, o *options, pack *rules.Pack, path
 	}
 	report, err := a.report(ctx)
 	what := path
+	if path == "-" {
+		what = "standard input"
+	}
 	if m.hostname != "" {
 		what += ": " + m.title()
 	}
