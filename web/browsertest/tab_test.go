@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -137,28 +138,56 @@ func (p *tab) waitLoad() {
 // eval runs an expression, awaiting a promise, and returns its value as text.
 func (p *tab) eval(expr string) string {
 	p.t.Helper()
+	text, err := p.tryEval(expr)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return text
+}
+
+// tryEval is eval whose page may be left meanwhile: then it fails.
+func (p *tab) tryEval(expr string) (string, error) {
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
 	var out struct {
 		Result struct {
 			Value any `json:"value"`
 		} `json:"result"`
 		ExceptionDetails json.RawMessage `json:"exceptionDetails"`
 	}
-	p.call(&out, p.session, "Runtime.evaluate", object{"expression": "(async () => String(" + expr + "))()", "awaitPromise": true, "returnByValue": true})
+	err := p.c.call(ctx, p.session, "Runtime.evaluate", object{"expression": "(async () => String(" + expr + "))()", "awaitPromise": true, "returnByValue": true}, &out)
+	if err != nil {
+		return "", err
+	}
 	if out.ExceptionDetails != nil {
-		p.t.Fatalf("%s: %s", expr, out.ExceptionDetails)
+		return "", fmt.Errorf("%s: %s", expr, out.ExceptionDetails)
 	}
 	text, _ := out.Result.Value.(string)
-	return text
+	return text, nil
 }
+
+// leavings is how often a page may be left while something is waited for: what
+// is waited for may be a navigation, and that ends the waiting script.
+const leavings = 5
 
 // until waits in the browser until an expression is true.
 func (p *tab) until(expr string) {
 	p.t.Helper()
-	got := p.eval(`await new Promise((done) => {
+	var got string
+	var err error
+	for range leavings {
+		got, err = p.tryEval(`await new Promise((done) => {
 		const start = Date.now();
 		const look = () => (` + expr + `) ? done("yes") : Date.now() - start > 40000 ? done("no") : setTimeout(look, 50);
 		look();
 	})`)
+		if err == nil {
+			break
+		}
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	if got != "yes" {
 		p.t.Fatalf("never true: %s", expr)
 	}
