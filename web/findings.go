@@ -83,7 +83,7 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 	p.Timed, p.Twin, p.Nav = true, w.Link("api", "v1", "findings", f.ID), "/findings"
 	p.Verdict = format.Clean(f.Title) + ", " + string(f.State)
 	page := view.NewFinding(p, f)
-	rep, err := s.report(r.Context(), w)
+	rep, err := s.liveReport(r.Context(), w)
 	if err != nil {
 		return nil, err
 	}

@@ -18,22 +18,9 @@ import (
 // evidenceMax is how many evidence charts the overview shows.
 const evidenceMax = 6
 
-// report fetches the findings of a window and the verdict about it.
-func (s *server) report(ctx context.Context, w view.Window) (model.Report, error) {
-	found, err := s.cfg.Backend.FindingsIn(ctx, w.From, w.To)
-	if err != nil {
-		return model.Report{}, err
-	}
-	return s.cfg.Backend.Report(ctx, w.From, w.To, found)
-}
-
-func (s *server) reportJSON(r *http.Request, w view.Window) (any, error) {
-	return s.report(r.Context(), w)
-}
-
 func (s *server) overview(r *http.Request, w view.Window) (templ.Component, error) {
 	ctx := r.Context()
-	rep, err := s.report(ctx, w)
+	rep, err := s.liveReport(ctx, w)
 	if err != nil {
 		return nil, err
 	}

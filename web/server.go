@@ -19,6 +19,7 @@ type server struct {
 	auditor auditor
 	shared  shared
 	lines   recent
+	reports reports
 }
 
 // seats bounds the requests that are worked on at once; others wait for their

@@ -13,7 +13,7 @@ import (
 )
 
 func (s *server) signatures(r *http.Request, w view.Window) (templ.Component, error) {
-	rep, err := s.report(r.Context(), w)
+	rep, err := s.liveReport(r.Context(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *server) signature(r *http.Request, w view.Window) (templ.Component, err
 	if err != nil {
 		return nil, err
 	}
-	rep, err := s.report(r.Context(), w)
+	rep, err := s.liveReport(r.Context(), w)
 	if err != nil {
 		return nil, err
 	}
