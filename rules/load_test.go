@@ -80,6 +80,11 @@ func TestMistakes(t *testing.T) {
 		{"no yaml", "when: [", `x.yaml:6:1: did not find expected ',' or ']'`},
 		{"a block that is not indented", "tests:\n  - name: t\n expect: quiet", `x.yaml:10:2: did not find expected`},
 		{"a tab", "when:\n\ta", `x.yaml:7:1: found character that cannot start any token`},
+		{"a tab in an indentation", "evidence:\n  - title: t\n\t\trole: context", `x.yaml:10:1: found a tab character`},
+		{"an alias to nothing", "references: *a", `x.yaml:8:13: unknown anchor 'a'`},
+		{"a control character", "references: [a\x01]", `x.yaml:8:15: control characters are not allowed`},
+		{"a second document", "---\nid: y", `x.yaml:9:1: a second document begins here`},
+		{"a second document that is none", "---\nid: [", `x.yaml:10:1: did not find expected`},
 		{"missing keys", "id: x", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -49,6 +52,38 @@ func yamlError(err error) (line int, message string) {
 	return max(line, 1), message
 }
 
+// pinpoint gives the place of a mistake of which the YAML library tells the line
+// at best: tabs in an indentation, where it is a line behind; aliases and control
+// characters, where it tells none.
+func (r *reader) pinpoint(line int, message string) (int, int) {
+	switch {
+	case strings.Contains(message, "tab character"):
+		for i := line; i <= min(line+1, len(r.lines)); i++ {
+			text := r.lines[i-1]
+			if tab := strings.IndexByte(text, '\t'); tab >= 0 && strings.TrimSpace(text[:tab]) == "" {
+				return i, tab + 1
+			}
+		}
+	case strings.HasPrefix(message, "unknown anchor '"):
+		name, _, _ := strings.Cut(strings.TrimPrefix(message, "unknown anchor '"), "'")
+		for i, text := range r.lines {
+			if at := strings.Index(text, "*"+name); at >= 0 {
+				return i + 1, at + 1
+			}
+		}
+	case strings.Contains(message, "control characters"):
+		for i, text := range r.lines {
+			if at := strings.IndexFunc(text, isControl); at >= 0 {
+				return i + 1, at + 1
+			}
+		}
+	}
+	return line, r.indentOf(line) + 1
+}
+
+// isControl reports whether YAML does not allow a character.
+func isControl(c rune) bool { return c < ' ' && c != '\t' && c != '\r' || c == 0x7f }
+
 // parse reads the file's one document. It gives nil after a mistake.
 func (r *reader) parse(data []byte) *yaml.Node {
 	if !utf8.Valid(data) {
@@ -56,15 +91,27 @@ func (r *reader) parse(data []byte) *yaml.Node {
 		return nil
 	}
 	r.lines = strings.Split(string(data), "\n")
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	var doc, more yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(data))
+	if err := documents.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		line, message := yamlError(err)
-		line = min(line, len(r.lines))
-		r.failAt(line, r.indentOf(line)+1, "%s", message)
+		line, column := r.pinpoint(min(line, len(r.lines)), message)
+		r.failAt(line, column, "%s", message)
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		r.failAt(1, 1, "the file is empty")
+		return nil
+	}
+	switch err := documents.Decode(&more); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		line, message := yamlError(err)
+		line, column := r.pinpoint(min(line, len(r.lines)), message)
+		r.failAt(line, column, "%s", message)
+		return nil
+	case len(more.Content) == 1 && more.Content[0].Tag != "!!null":
+		r.fail(more.Content[0], "a second document begins here: one file, one of them")
 		return nil
 	}
 	return doc.Content[0]
