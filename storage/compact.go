@@ -15,13 +15,7 @@ import (
 const slotMillis = 10 * spanMillis
 
 // slotStart is the ten minutes that t falls in.
-func slotStart(t int64) int64 {
-	start := t - t%slotMillis
-	if start > t {
-		start -= slotMillis
-	}
-	return start
-}
+func slotStart(t int64) int64 { return alignDown(t, slotMillis) }
 
 // compact puts the blocks of a slot into one. A slot with a block that cannot
 // be read is left as it is.

@@ -18,13 +18,7 @@ import (
 const dayMillis = 24 * 60 * spanMillis
 
 // dayStart is the day that t falls in.
-func dayStart(t int64) int64 {
-	start := t - t%dayMillis
-	if start > t {
-		start -= dayMillis
-	}
-	return start
-}
+func dayStart(t int64) int64 { return alignDown(t, dayMillis) }
 
 // dictionary is the series of one day, by number. It is not changed once it has
 // been made.

@@ -15,10 +15,14 @@ const (
 )
 
 // spanStart is the start of the span that t falls in.
-func spanStart(t int64) int64 {
-	start := t - t%spanMillis
+func spanStart(t int64) int64 { return alignDown(t, spanMillis) }
+
+// alignDown is the greatest multiple of width that is not after t, before 1970
+// too.
+func alignDown(t, width int64) int64 {
+	start := t - t%width
 	if start > t {
-		start -= spanMillis
+		start -= width
 	}
 	return start
 }

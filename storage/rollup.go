@@ -33,13 +33,7 @@ const (
 const hourMillis = 60 * spanMillis
 
 // hourStart is the hour that t falls in.
-func hourStart(t int64) int64 {
-	start := t - t%hourMillis
-	if start > t {
-		start -= hourMillis
-	}
-	return start
-}
+func hourStart(t int64) int64 { return alignDown(t, hourMillis) }
 
 // rollUp stores the rollups of the hour from its blocks, unless they are there
 // already. An hour without blocks has none.
