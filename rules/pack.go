@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -19,9 +17,6 @@ import (
 
 //go:embed signatures/*.yaml
 var builtIn embed.FS
-
-// maxFile is more than any signature needs.
-const maxFile = 1 << 20
 
 // Pack is a set of signatures that were read together.
 type Pack struct {
@@ -64,50 +59,7 @@ func (l *loader) fail(file, format string, args ...any) {
 
 // folder reads every signature file directly in a folder.
 func (l *loader) folder(fsys fs.FS, shown string, builtIn bool) {
-	entries, err := fs.ReadDir(fsys, ".")
-	if err != nil {
-		l.fail(shown, "cannot read: %v", bare(err))
-		return
-	}
-	for _, e := range entries {
-		if ext := path.Ext(e.Name()); ext != ".yaml" && ext != ".yml" || strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		file := path.Join(shown, e.Name())
-		data, err := readRegular(fsys, e.Name())
-		if err != nil {
-			l.fail(file, "cannot read: %v", bare(err))
-			continue
-		}
-		l.add(file, data, builtIn)
-	}
-}
-
-// readRegular reads a file of bounded size; a pipe or device would block.
-func readRegular(fsys fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%d bytes: more than a signature can have (%d)", info.Size(), maxFile)
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile))
-}
-
-// bare drops the path that a PathError repeats.
-func bare(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
+	ReadFolder(fsys, shown, func(file string, data []byte) { l.add(file, data, builtIn) }, l.fail)
 }
 
 // add takes one file into the pack unless it has a mistake.

@@ -48,26 +48,11 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// areaTitle is how an area is written for people.
-func areaTitle(a audit.Area) string {
-	switch a {
-	case audit.Kernel:
-		return "Kernel"
-	case audit.RocketMQ:
-		return "RocketMQ"
-	case audit.Kafka:
-		return "Kafka"
-	case audit.JVM:
-		return "JVM"
-	}
-	return string(a)
-}
-
 func (t *auditText) area(area audit.Area, results []audit.Result) {
 	if len(results) == 0 {
 		return
 	}
-	t.section(areaTitle(area))
+	t.section(area.Title())
 	for _, r := range results {
 		if r.State == audit.Warn || r.State == audit.Advise {
 			t.full(r)

@@ -15,6 +15,21 @@ const (
 	JVM      Area = "jvm"
 )
 
+// Title is how an area is written for people.
+func (a Area) Title() string {
+	switch a {
+	case Kernel:
+		return "Kernel"
+	case RocketMQ:
+		return "RocketMQ"
+	case Kafka:
+		return "Kafka"
+	case JVM:
+		return "JVM"
+	}
+	return string(a)
+}
+
 // Areas lists the areas in order.
 func Areas() []Area { return []Area{Kernel, RocketMQ, Kafka, JVM} }
 

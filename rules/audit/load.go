@@ -7,16 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 
 	"stallmark/rules"
 )
 
 //go:embed *.yaml
 var builtIn embed.FS
-
-// maxFile is more than any file of checks needs, in bytes.
-const maxFile = 1 << 20
 
 // Pack is a set of checks that were read together, in the order of their files.
 type Pack struct{ checks []*check }
@@ -50,47 +46,7 @@ func (l *loader) fail(file, format string, args ...any) {
 	l.problems = append(l.problems, rules.Problem{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
-func (l *loader) folder(fsys fs.FS, shown string) {
-	entries, err := fs.ReadDir(fsys, ".")
-	if err != nil {
-		l.fail(shown, "cannot read: %v", bare(err))
-		return
-	}
-	for _, e := range entries {
-		if ext := path.Ext(e.Name()); ext != ".yaml" && ext != ".yml" || strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		file := path.Join(shown, e.Name())
-		data, err := readRegular(fsys, e.Name())
-		if err != nil {
-			l.fail(file, "cannot read: %v", bare(err))
-			continue
-		}
-		l.add(file, data)
-	}
-}
-
-// readRegular reads a file of bounded size; a pipe or device would block.
-func readRegular(fsys fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%d bytes: more than checks can have (%d)", info.Size(), maxFile)
-	}
-	return fs.ReadFile(fsys, name)
-}
-
-// bare drops the path that a PathError repeats.
-func bare(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
-}
+func (l *loader) folder(fsys fs.FS, shown string) { rules.ReadFolder(fsys, shown, l.add, l.fail) }
 
 // add takes one file into the pack unless it has a mistake.
 func (l *loader) add(file string, data []byte) {

@@ -52,7 +52,7 @@ type AuditItem struct {
 func NewAudit(p Page, at time.Time, results []audit.Result) Audit {
 	page := Audit{Page: p, At: at, Counts: auditCounts(results)}
 	for _, area := range audit.Areas() {
-		a := AuditArea{ID: "audit-" + slug(string(area)), Name: areaName(area)}
+		a := AuditArea{ID: "audit-" + slug(string(area)), Name: format.Clean(area.Title())}
 		for i, r := range results {
 			if r.Area == area {
 				a.add(auditItem(r, i))
@@ -83,20 +83,6 @@ func (a *AuditArea) add(item AuditItem) {
 
 func auditRank(s audit.State) int {
 	return slices.Index([]audit.State{audit.Warn, audit.Advise, audit.Unknown, audit.OK, audit.Absent}, s)
-}
-
-func areaName(a audit.Area) string {
-	switch a {
-	case audit.Kernel:
-		return "Kernel"
-	case audit.RocketMQ:
-		return "RocketMQ"
-	case audit.Kafka:
-		return "Kafka"
-	case audit.JVM:
-		return "JVM"
-	}
-	return format.Clean(string(a))
 }
 
 // auditWord is a state as it is shown, with its icon.
