@@ -133,13 +133,7 @@ func (p *program) printAudit(o *options, list []audited) error {
 		}
 		return nil
 	}
-	enc := json.NewEncoder(p.stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if len(list) == 1 {
-		return enc.Encode(list[0])
-	}
-	return enc.Encode(list)
+	return writeJSON(p.stdout, list)
 }
 
 // auditHost looks at this host for a few beats.

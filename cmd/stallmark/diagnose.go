@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"stallmark/collectors"
@@ -115,17 +116,23 @@ func (p *program) print(o *options, list []diagnosis) error {
 		}
 		return nil
 	}
-	enc := json.NewEncoder(p.stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if len(list) == 1 {
-		return enc.Encode(list[0].report)
-	}
 	reports := make([]model.Report, len(list))
 	for i, d := range list {
 		reports[i] = d.report
 	}
-	return enc.Encode(reports)
+	return writeJSON(p.stdout, reports)
+}
+
+// writeJSON writes what was asked about one path as an object, and about
+// several as a list.
+func writeJSON[T any](w io.Writer, list []T) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if len(list) == 1 {
+		return enc.Encode(list[0])
+	}
+	return enc.Encode(list)
 }
 
 // watch samples this host for a while. An interrupt ends it early; the report

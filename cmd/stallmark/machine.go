@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -44,7 +42,7 @@ func thisMachine(o *options, root collectors.Root) machine {
 		hostname:   firstLine(root, "proc/sys/kernel/hostname"),
 		kernel:     firstLine(root, "proc/sys/kernel/osrelease"),
 		watch:      o.watch,
-		statfs:     statfsBelow(o.paths.Rootfs),
+		statfs:     host.LiveStatfs(o.paths.Rootfs),
 		opener:     opener,
 		dataFiles:  opener,
 		tracer:     trace.OpenPerf,
@@ -143,21 +141,4 @@ func firstLine(root collectors.Root, name string) string {
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimSpace(line)
-}
-
-// statfsBelow asks for file systems as the host sees them.
-func statfsBelow(rootfs string) func(string) (host.FileSystem, error) {
-	return func(mount string) (host.FileSystem, error) {
-		var s unix.Statfs_t
-		if err := unix.Statfs(filepath.Join(rootfs, mount), &s); err != nil {
-			return host.FileSystem{}, fmt.Errorf("statfs %s: %w", mount, err)
-		}
-		block := float64(s.Frsize)
-		if block == 0 {
-			block = float64(s.Bsize)
-		}
-		return host.FileSystem{
-			SizeBytes: float64(s.Blocks) * block, AvailBytes: float64(s.Bavail) * block, FilesFree: float64(s.Ffree),
-		}, nil
-	}
 }
