@@ -51,6 +51,16 @@ func (c *client) setCalm(d time.Duration) {
 	c.calm = d
 }
 
+// killChild ends the child that is running, if there is one.
+func (c *client) killChild() {
+	c.mu.Lock()
+	p := c.proc
+	c.mu.Unlock()
+	if p != nil {
+		p.kill()
+	}
+}
+
 // shut closes the store once.
 func (s *testStore) shut(t testing.TB) {
 	t.Helper()

@@ -297,7 +297,7 @@ func TestFreeSpaceFloor(t *testing.T) {
 	}
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
 	s.room.Store(true)
-	s.client.proc.kill() // or wait until it is tried again
+	s.client.killChild() // or wait until it is tried again
 	eventually(t, "all to be stored", func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
