@@ -21,30 +21,52 @@ const slack = 5 * time.Second
 //   - a finding explains only what began at the earliest 5 s before it;
 //   - a finding that another cause of the incident explains is not the root.
 //
-// Findings that nothing connects stay apart. The worst incident comes first: by
-// the root's severity, then open ones, then the newest; a warning that goes on
-// must not hide the stall of a minute ago. The result depends on the findings
-// alone, not on their order.
+// Findings that nothing connects stay apart. They come in the order of
+// [SortIncidents]. The result depends on the findings alone, not on their order.
 func Incidents(findings []model.Finding) []model.Incident {
 	fs := slices.Clone(findings)
 	sortFindings(fs)
 	out := []model.Incident{}
-	roots := map[string]model.Finding{}
 	for _, group := range connected(fs) {
-		root := rootOf(group)
-		in := incidentOf(group, root)
-		roots[in.Root] = root
-		out = append(out, in)
+		out = append(out, incidentOf(group, rootOf(group)))
 	}
-	slices.SortStableFunc(out, func(a, b model.Incident) int {
+	SortIncidents(out, fs)
+	return out
+}
+
+// SortIncidents puts the worst incident first: by the worst severity of its
+// findings, then open ones, then the root's confidence, then the newest. A
+// warning that goes on must not hide the stall of a minute ago. The page and the
+// report in the terminal both keep to it.
+func SortIncidents(all []model.Incident, findings []model.Finding) {
+	byID := make(map[string]*model.Finding, len(findings))
+	for i := range findings {
+		byID[findings[i].ID] = &findings[i]
+	}
+	severity := func(in model.Incident) int {
+		worst := severityRank(model.SeverityInfo)
+		for _, id := range append([]string{in.Root}, in.Findings...) {
+			if f := byID[id]; f != nil {
+				worst = min(worst, severityRank(f.Severity))
+			}
+		}
+		return worst
+	}
+	confidence := func(in model.Incident) int {
+		if f := byID[in.Root]; f != nil {
+			return slices.Index([]model.Confidence{model.Possible, model.Likely, model.Confirmed}, f.Confidence)
+		}
+		return -1
+	}
+	slices.SortStableFunc(all, func(a, b model.Incident) int {
 		return cmp.Or(
-			cmp.Compare(severityRank(roots[a.Root].Severity), severityRank(roots[b.Root].Severity)),
+			cmp.Compare(severity(a), severity(b)),
 			compareBool(a.Ended == nil, b.Ended == nil),
+			cmp.Compare(confidence(b), confidence(a)),
 			b.Started.Compare(a.Started),
 			strings.Compare(a.Root, b.Root),
 		)
 	})
-	return out
 }
 
 // compareBool puts true first.

@@ -44,7 +44,7 @@ func TestShots(t *testing.T) {
 	for _, scene := range gallery.Names() {
 		s, _ := gallery.Find(scene)
 		_, url := serve(t, s)
-		for _, path := range paths(scene) {
+		for _, path := range gallery.Paths(scene) {
 			for _, v := range views() {
 				name := scene + strings.ReplaceAll(path, "/", "_") + "-" + v.name
 				if only != "" && !strings.Contains(name, only) {
@@ -78,19 +78,4 @@ func views() []size {
 		{"phone-dark", 390, 1600, "dark"},
 		{"paper", 760, 1075, "print"},
 	}
-}
-
-// paths are the pages of a scene that are worth a picture.
-func paths(scene string) []string {
-	switch scene {
-	case "stalling":
-		return []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"}
-	case "store-down", "denied":
-		return []string{"/", "/status"}
-	case "many-disks":
-		return []string{"/disks"}
-	case "hostile":
-		return []string{"/", "/disks", "/findings/f-dirty", "/audit", "/status"}
-	}
-	return []string{"/"}
 }

@@ -3,26 +3,24 @@ package view
 import (
 	"slices"
 
+	"stallmark/rules"
 	"stallmark/storage/model"
 )
 
-// mainIncident is the one that the banner is about: lasting before ended,
-// critical before others, then the latest. Findings of severity info and
-// pending ones make no banner.
+// mainIncident is the one that the banner is about: the first in the order of
+// rules.SortIncidents. Findings of severity info and pending ones make no
+// banner.
 func mainIncident(r model.Report) *model.Incident {
-	var best *model.Incident
-	var bestRank []int64
 	for _, i := range incidents(r) {
-		rank, ok := rankOf(i, r)
-		if ok && (best == nil || slices.Compare(rank, bestRank) > 0) {
-			best, bestRank = &i, rank
+		if slices.ContainsFunc(findingsOf(i, r), bannerWorthy) {
+			return &i
 		}
 	}
-	return best
+	return nil
 }
 
 // incidents are the report's, and each finding that is in none of them as one
-// of its own: nothing that fired may be missing from the page.
+// of its own, the worst first: nothing that fired may be missing from the page.
 func incidents(r model.Report) []model.Incident {
 	all := slices.Clone(r.Incidents)
 	for _, f := range r.Findings {
@@ -30,25 +28,12 @@ func incidents(r model.Report) []model.Incident {
 			all = append(all, model.Incident{Root: f.ID, Findings: []string{f.ID}, Started: f.Started, Ended: f.Ended})
 		}
 	}
+	rules.SortIncidents(all, r.Findings)
 	return all
-}
-
-func rankOf(i model.Incident, r model.Report) ([]int64, bool) {
-	all := findingsOf(i, r)
-	if len(all) == 0 || !slices.ContainsFunc(all, bannerWorthy) {
-		return nil, false
-	}
-	kind := kindOf(all)
-	order := []VerdictKind{Warned, Stalled, Warning, Stalling}
-	return []int64{int64(slices.Index(order, kind)), certainty(all[0].Confidence), i.Started.UnixMilli()}, true
 }
 
 func bannerWorthy(f model.Finding) bool {
 	return f.Severity != model.SeverityInfo && f.State != model.StatePending
-}
-
-func certainty(c model.Confidence) int64 {
-	return int64(slices.Index([]model.Confidence{model.Possible, model.Likely, model.Confirmed}, c))
 }
 
 // findingsOf are an incident's findings, root first.

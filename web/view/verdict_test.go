@@ -28,11 +28,11 @@ func TestMainIncident(t *testing.T) {
 		finding("firing-likely-late", crit, model.Likely, 9, nil),
 		finding("firing-likely", crit, model.Likely, 2, nil),
 		finding("firing-possible", crit, model.Possible, 9, nil),
-		finding("warning", warn, model.Confirmed, 9, nil),
 		finding("ended", crit, model.Confirmed, 3, ends(5)),
+		finding("warning", warn, model.Confirmed, 9, nil),
 		finding("warned", warn, model.Confirmed, 9, ends(10)),
 	}
-	kinds := []VerdictKind{Stalling, Stalling, Stalling, Stalling, Warning, Stalled, Warned}
+	kinds := []VerdictKind{Stalling, Stalling, Stalling, Stalling, Stalled, Warning, Warned}
 	for i := range all {
 		var r model.Report
 		for k := len(all) - 1; k >= i; k-- { // the order in the report does not matter
