@@ -18,6 +18,7 @@ type beat struct {
 	prover   *prover // nil if nothing is proven
 	vectors  map[string]promql.Vector
 	presence map[string]bool
+	applied  map[string]bool // by expression, since the beginning of a window
 	facts    map[string]model.Fact
 	coverage []model.Coverage
 }
@@ -25,7 +26,7 @@ type beat struct {
 func newBeat(src Source, query *Query, at time.Time) *beat {
 	return &beat{
 		src: src, query: query, at: at,
-		vectors: map[string]promql.Vector{}, presence: map[string]bool{},
+		vectors: map[string]promql.Vector{}, presence: map[string]bool{}, applied: map[string]bool{},
 	}
 }
 

@@ -23,6 +23,7 @@ var validID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 // no mistake.
 func (r *reader) decode(n *yaml.Node) *Signature {
 	s := &Signature{File: r.file, Lookback: defaultLookback}
+	r.letNames(n)
 	vector := parser.ValueTypeVector
 	r.mapping(n, map[string]func(*yaml.Node){
 		"id": func(n *yaml.Node) { s.ID = r.id(n) },
@@ -37,7 +38,12 @@ func (r *reader) decode(n *yaml.Node) *Signature {
 				string(model.SeverityCritical), string(model.SeverityWarning), string(model.SeverityInfo)))
 		},
 		"needs": func(n *yaml.Node) {
-			r.list(n, func(n *yaml.Node) { s.Needs = append(s.Needs, r.need(n)) })
+			r.list(n, func(n *yaml.Node) { s.addNeed(r.limitedNeed(n)) })
+		},
+		"let":     func(*yaml.Node) {}, // read before all else
+		"applies": func(n *yaml.Node) { s.Applies = r.applies(n) },
+		"baselines": func(n *yaml.Node) {
+			r.list(n, func(n *yaml.Node) { s.Baselines = append(s.Baselines, r.baseline(n)) })
 		},
 		"when":            func(n *yaml.Node) { s.When = r.promql(n, vector) },
 		"extent":          func(n *yaml.Node) { s.Extent = r.promql(n, vector) },

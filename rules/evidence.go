@@ -156,17 +156,9 @@ func (p *peak) unmeasured(ctx context.Context, b *beat) string {
 	if p.value != nil {
 		expr = p.rule.Threshold.Expr
 	}
-	parsed, err := b.query.parser.ParseExpr(expr)
+	missing, err := b.missingOf(ctx, expr)
 	if err != nil {
 		return err.Error()
-	}
-	var missing []string
-	for _, name := range metricNames(parsed) {
-		if ok, err := b.has(ctx, name); err != nil {
-			return err.Error()
-		} else if !ok {
-			missing = append(missing, name)
-		}
 	}
 	if len(missing) == 0 {
 		return "no value for this subject"

@@ -11,15 +11,21 @@ import (
 )
 
 // promql reads an expression of one of the wanted types; without any, a vector
-// or a scalar. A syntax error is placed inside the block where it stands.
+// or a scalar. Names are filled in. A syntax error is placed inside the block where it stands.
 func (r *reader) promql(n *yaml.Node, want ...parser.ValueType) string {
 	s := r.text(n)
 	if s == "" {
 		return ""
 	}
-	expr, err := newParser().ParseExpr(s)
+	filled, err := r.lets.expand(s)
+	if bad, ok := errors.AsType[*letError](err); ok {
+		line, column := r.place(n, bad.offset)
+		r.failAt(line, column, "%v", bad)
+		return ""
+	}
+	expr, err := newParser().ParseExpr(filled.text)
 	if err != nil {
-		r.promqlErrors(n, err)
+		r.promqlErrors(n, err, filled.original)
 		return ""
 	}
 	if len(want) == 0 {
@@ -29,17 +35,19 @@ func (r *reader) promql(n *yaml.Node, want ...parser.ValueType) string {
 		r.fail(n, "the expression gives a %s: want %s", parser.DocumentedType(expr.Type()), typeNames(want))
 		return ""
 	}
-	return s
+	return filled.text
 }
 
-func (r *reader) promqlErrors(n *yaml.Node, err error) {
+// promqlErrors notes syntax errors; original says where in the node's text a
+// byte of what was parsed comes from.
+func (r *reader) promqlErrors(n *yaml.Node, err error, original func(int) int) {
 	errs, ok := errors.AsType[parser.ParseErrors](err)
 	if !ok {
 		r.fail(n, "%v", err)
 		return
 	}
 	for _, e := range errs {
-		line, column := r.place(n, int(e.PositionRange.Start))
+		line, column := r.place(n, original(int(e.PositionRange.Start)))
 		r.failAt(line, column, "%v", e.Err)
 	}
 }
@@ -54,6 +62,9 @@ func typeNames(types []parser.ValueType) string {
 
 // plainName is a metric name that is no regular expression.
 var plainName = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
+
+// validLet is what `let` may define.
+var validLet = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // need reads a metric name, or a regular expression over metric names.
 func (r *reader) need(n *yaml.Node) string {

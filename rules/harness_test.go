@@ -10,7 +10,7 @@ import (
 // signature parses a file's text; a mistake fails the test.
 func signature(tb testing.TB, id, text string) *Signature {
 	tb.Helper()
-	s, problems := parseSignature(id+".yaml", []byte("id: "+id+"\n"+text))
+	s, problems := parseSignature(id+".yaml", []byte("id: "+id+"\n"+text), nil)
 	for _, p := range problems {
 		tb.Fatalf("%s", p)
 	}

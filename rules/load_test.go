@@ -88,7 +88,7 @@ func TestMistakes(t *testing.T) {
 		{"missing keys", "id: x", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, problems := parseSignature("x.yaml", []byte(fileWith(c.text)))
+			s, problems := parseSignature("x.yaml", []byte(fileWith(c.text)), nil)
 			if c.want == "" {
 				if s == nil {
 					t.Fatalf("no mistake, yet: %v", problems)
@@ -109,7 +109,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestAllMistakesOfAFileAreReported(t *testing.T) {
-	_, problems := parseSignature("x.yaml", []byte("id: x\ntitel: t\nlayer: c\nwhen: )\n"))
+	_, problems := parseSignature("x.yaml", []byte("id: x\ntitel: t\nlayer: c\nwhen: )\n"), nil)
 	var all strings.Builder
 	for _, p := range problems {
 		all.WriteString(p.String() + "\n")
@@ -125,7 +125,7 @@ func TestFilesThatAreNoSignature(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "comment": "# nothing\n", "a list": "- a\n", "a text": "hello", "not UTF-8": "id: \xff\xfe", "zero bytes": "\x00\x00",
 	} {
-		if s, problems := parseSignature("x.yaml", []byte(text)); s != nil || len(problems) == 0 {
+		if s, problems := parseSignature("x.yaml", []byte(text), nil); s != nil || len(problems) == 0 {
 			t.Errorf("%s: got %v and %v, want a mistake", name, s, problems)
 		}
 	}
@@ -255,7 +255,7 @@ tests:
 `
 
 func TestEveryKeyIsRead(t *testing.T) {
-	s, problems := parseSignature("x.yaml", []byte(whole))
+	s, problems := parseSignature("x.yaml", []byte(whole), nil)
 	if s == nil {
 		t.Fatalf("%v", problems)
 	}
@@ -283,7 +283,7 @@ func FuzzParseSignature(f *testing.F) {
 	f.Add([]byte(whole))
 	f.Add([]byte(fileWith("when: |\n  a\n  >> 1")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems := parseSignature("x.yaml", data)
+		s, problems := parseSignature("x.yaml", data, nil)
 		if s == nil && len(problems) == 0 {
 			t.Fatal("neither a signature nor a mistake")
 		}

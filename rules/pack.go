@@ -51,6 +51,7 @@ type loader struct {
 	pack     *Pack
 	problems []Problem
 	hashes   []string
+	lets     lets // of the folders so far
 }
 
 func (l *loader) fail(file, format string, args ...any) {
@@ -59,12 +60,34 @@ func (l *loader) fail(file, format string, args ...any) {
 
 // folder reads every signature file directly in a folder.
 func (l *loader) folder(fsys fs.FS, shown string, builtIn bool) {
-	ReadFolder(fsys, shown, func(file string, data []byte) { l.add(file, data, builtIn) }, l.fail)
+	type ruleFile struct {
+		name string
+		data []byte
+	}
+	var files []ruleFile
+	ReadFolder(fsys, shown, func(name string, data []byte) {
+		if !isLetFile(name) {
+			files = append(files, ruleFile{name, data})
+			return
+		}
+		names, problems := parseLets(name, data, l.lets)
+		l.lets, l.problems = names, append(l.problems, problems...)
+		l.hash(letFile, data)
+	}, l.fail)
+	for _, f := range files {
+		l.add(f.name, f.data, builtIn)
+	}
+}
+
+// hash makes a file part of the pack's version.
+func (l *loader) hash(name string, data []byte) {
+	sum := sha256.Sum256(data)
+	l.hashes = append(l.hashes, name+" "+hex.EncodeToString(sum[:]))
 }
 
 // add takes one file into the pack unless it has a mistake.
 func (l *loader) add(file string, data []byte, builtIn bool) {
-	s, problems := parseSignature(file, data)
+	s, problems := parseSignature(file, data, l.lets)
 	l.problems = append(l.problems, problems...)
 	if s == nil {
 		return
@@ -76,13 +99,12 @@ func (l *loader) add(file string, data []byte, builtIn bool) {
 	s.BuiltIn = builtIn
 	l.pack.byID[s.ID] = s
 	l.pack.Signatures = append(l.pack.Signatures, s)
-	sum := sha256.Sum256(data)
-	l.hashes = append(l.hashes, s.ID+" "+hex.EncodeToString(sum[:]))
+	l.hash(s.ID, data)
 }
 
 // parseSignature reads one file; the signature is nil if it has a mistake.
-func parseSignature(file string, data []byte) (*Signature, []Problem) {
-	r := &reader{file: file}
+func parseSignature(file string, data []byte, known lets) (*Signature, []Problem) {
+	r := &reader{file: file, lets: known}
 	n := r.parse(data)
 	if n == nil {
 		return nil, r.problems

@@ -149,7 +149,7 @@ func FuzzTemplate(f *testing.F) {
 	}
 	f.Add(`{{if gt .V.v 1.0}}{{index .Subject "device"}}{{end}}`, 2.0)
 	f.Fuzz(func(t *testing.T, text string, v float64) {
-		s, problems := parseSignature("x.yaml", []byte(fileWith("remedy:\n  - title: t\n    kind: now\n    values: {v: a}\n    apply: "+quoteYAML(text))))
+		s, problems := parseSignature("x.yaml", []byte(fileWith("remedy:\n  - title: t\n    kind: now\n    values: {v: a}\n    apply: "+quoteYAML(text))), nil)
 		if s == nil {
 			if len(problems) == 0 {
 				t.Fatal("neither a signature nor a mistake")

@@ -19,7 +19,8 @@ const maxExact = 3600
 // Report is the verdict about a window: the findings that overlap it, their
 // incidents, the causes that are ruled out with their worst value in it, what
 // could not be judged at its end and why (nothing measures it, or it has not
-// been watched for long enough), and the coverage at its end.
+// been watched for long enough), what does not apply here, and the coverage at
+// its end.
 // findings are usually those of the store. An error says what could not be
 // read; the report then lacks that part. Slices are never nil.
 func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []model.Finding) (model.Report, error) {
@@ -27,7 +28,8 @@ func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []mode
 	r := model.Report{
 		Window:   model.Window{From: from, To: to},
 		Findings: inWindow(findings, from, to),
-		RuledOut: []model.RuledOut{}, Unknown: []model.Unknown{}, Coverage: []model.Coverage{},
+		RuledOut: []model.RuledOut{}, Unknown: []model.Unknown{}, NotApplicable: []model.NotApplicable{},
+		Coverage: []model.Coverage{},
 	}
 	r.Incidents = Incidents(r.Findings)
 	b := newBeat(e.src, e.query, to)
@@ -39,15 +41,18 @@ func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []mode
 	r.Coverage = append(r.Coverage, coverage...)
 	judged := map[string]bool{}
 	for _, s := range e.pack.Signatures {
-		unknown, err := e.unknown(ctx, b, s, r.Coverage)
-		if err == nil && unknown == nil && !hasFinding(r, s.ID) {
-			unknown, err = e.undecided(ctx, b, s)
+		st, err := e.standing(ctx, b, s, from, r.Coverage)
+		if err == nil && st.judged() && !hasFinding(r, s.ID) {
+			st.unknown, err = e.undecided(ctx, b, s)
 		}
 		errs = append(errs, err)
-		if unknown != nil {
-			r.Unknown = append(r.Unknown, *unknown)
+		if st.unknown != nil {
+			r.Unknown = append(r.Unknown, *st.unknown)
 		}
-		judged[s.ID] = err == nil && unknown == nil
+		if st.none != nil && !hasFinding(r, s.ID) {
+			r.NotApplicable = append(r.NotApplicable, *st.none)
+		}
+		judged[s.ID] = err == nil && st.judged()
 	}
 	for _, s := range differentialFirst(e.pack, e.rootSignature(r)) {
 		if !judged[s.ID] || hasFinding(r, s.ID) {
@@ -134,17 +139,6 @@ func wrap(id string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", id, err)
-}
-
-// unknown says why a signature cannot be judged, nil if it can.
-func (e *Engine) unknown(ctx context.Context, b *beat, s *Signature, coverage []model.Coverage) (*model.Unknown, error) {
-	missing, err := b.missing(ctx, s)
-	if err != nil || len(missing) == 0 {
-		return nil, wrap(s.ID, err)
-	}
-	u := &model.Unknown{Signature: s.ID, Title: s.Title, Layer: s.Layer, Severity: s.Severity}
-	u.Why, u.Mend = explainMissing(missing, coverage)
-	return u, nil
 }
 
 // hasFinding reports whether a signature has a finding in the report.

@@ -70,8 +70,7 @@ func (r *ruling) update(ctx context.Context, b *beat, e *Engine, own *Signature,
 			r.implicated[s.ID] = r.implicated[s.ID] || phase == firing
 			continue
 		}
-		missing, err := b.missing(ctx, s)
-		if err != nil || len(missing) > 0 || r.implicated[s.ID] {
+		if r.implicated[s.ID] || !b.judgeable(ctx, s) {
 			continue
 		}
 		line, known := r.worst[s.ID]
@@ -86,6 +85,16 @@ func (r *ruling) update(ctx context.Context, b *beat, e *Engine, own *Signature,
 		out = append(out, model.RuledOut{Signature: s.ID, Title: s.Title, Why: line.why})
 	}
 	return out
+}
+
+// judgeable reports whether a signature applies and has what it needs.
+func (b *beat) judgeable(ctx context.Context, s *Signature) bool {
+	now, _, err := b.applies(ctx, s, b.at)
+	if err != nil || !now {
+		return false
+	}
+	missing, err := b.missing(ctx, s)
+	return err == nil && len(missing) == 0
 }
 
 // reading is the worst value of this beat, at first of the whole span; nil if

@@ -20,6 +20,13 @@ type Signature struct {
 	// is not a plain name is a regular expression over the whole name, for
 	// names that differ by kernel.
 	Needs []string
+	// Limits are, by need, what kernels lack it and what to do there.
+	Limits map[string]NeedLimit
+	// Applies says whether there is anything on this host that the signature is
+	// about; nil: always.
+	Applies *Applies
+	// Baselines are what the signature wants to be learned of quiet hours.
+	Baselines []BaselineRule
 	// When gives one series for each subject of which the condition holds.
 	When string
 	// Extent gives a series at the beats in which the stall itself goes on; it
@@ -39,6 +46,18 @@ type Signature struct {
 	Tests        []TestCase
 
 	refs []reference
+}
+
+// NeedLimit says of a need that not every kernel has it.
+type NeedLimit struct {
+	Since string // the Linux version that brought it, like 4.13
+	Else  string // where to look without it
+}
+
+// Applies is the condition under which a signature has a subject at all.
+type Applies struct {
+	Expr string // no result: not applicable
+	None string // what is said then, like "no watched broker"
 }
 
 // reference is a mention of another signature, with its place in the file.
@@ -147,4 +166,5 @@ const (
 	ExpectResolved Expectation = "resolved"
 	ExpectQuiet    Expectation = "quiet"
 	ExpectUnknown  Expectation = "unknown"
+	ExpectNone     Expectation = "not_applicable"
 )

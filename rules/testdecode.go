@@ -33,7 +33,7 @@ func (r *reader) test(n *yaml.Node) TestCase {
 		"facts": func(n *yaml.Node) { t.Facts = r.textMap(n) },
 		"expect": func(n *yaml.Node) {
 			t.Expect = Expectation(r.word(n, string(ExpectFiring), string(ExpectPending), string(ExpectResolved),
-				string(ExpectQuiet), string(ExpectUnknown)))
+				string(ExpectQuiet), string(ExpectUnknown), string(ExpectNone)))
 		},
 		"at":      func(n *yaml.Node) { t.At = r.duration(n, 0, maxWait) },
 		"subject": func(n *yaml.Node) { t.Subject = r.textMap(n) },
@@ -52,7 +52,7 @@ func (r *reader) series(n *yaml.Node) string {
 		return ""
 	}
 	if _, _, err := newParser().ParseSeriesDesc(s); err != nil {
-		r.promqlErrors(n, err)
+		r.promqlErrors(n, err, func(offset int) int { return offset })
 	}
 	return s
 }

@@ -44,10 +44,10 @@ func RunTests(ctx context.Context, pack *Pack) []TestResult {
 
 // history is what one signature did during a test.
 type history struct {
-	firing  []model.Finding // at the end
-	pending []model.Finding // at the end
-	ended   []model.Finding // resolved before the end
-	unknown *model.Unknown  // at the end
+	firing   []model.Finding // at the end
+	pending  []model.Finding // at the end
+	ended    []model.Finding // resolved before the end
+	standing                 // at the end
 }
 
 func runTest(ctx context.Context, s *Signature, t *TestCase) error {
@@ -86,8 +86,8 @@ func play(ctx context.Context, e *Engine, s *Signature, until, interval time.Dur
 	}
 	h.firing, h.pending = e.Open(), e.Pending()
 	end := start.Add(until)
-	unknown, err := e.unknown(ctx, newBeat(e.src, e.query, end), s, nil)
-	h.unknown = unknown
+	var err error
+	h.standing, err = e.standing(ctx, newBeat(e.src, e.query, end), s, start, nil)
 	return h, err
 }
 
@@ -127,7 +127,14 @@ func (t *TestCase) judge(h history) error {
 		if h.unknown == nil {
 			return fmt.Errorf("want unknown, but every need has samples; %s", h)
 		}
+	case ExpectNone:
+		if h.none == nil {
+			return fmt.Errorf("want not applicable, but it applies: %s", h)
+		}
 	case ExpectQuiet:
+		if h.none != nil {
+			return fmt.Errorf("want quiet, but it is not applicable: %s", h.none.Why)
+		}
 		if h.unknown != nil {
 			return fmt.Errorf("want quiet, but it is unknown: %s", h.unknown.Why)
 		}
@@ -193,6 +200,9 @@ func (h history) String() string {
 	}
 	if h.unknown != nil {
 		text += "unknown: " + h.unknown.Why + "; "
+	}
+	if h.none != nil {
+		text += "not applicable: " + h.none.Why + "; "
 	}
 	if text == "" {
 		return "nothing has fired"

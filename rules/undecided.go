@@ -24,7 +24,11 @@ const maxPatience = 14 * time.Second
 // ruled out at the beat, nil if it is one of them: its condition holds, but not
 // yet for long enough, or has not been watched for long enough.
 func (e *Engine) undecided(ctx context.Context, b *beat, s *Signature) (*model.Unknown, error) {
-	u := &model.Unknown{Signature: s.ID, Title: s.Title, Layer: s.Layer, Severity: s.Severity, Mend: "watch for longer"}
+	if now, _, err := b.applies(ctx, s, b.at); err != nil || !now {
+		return nil, wrap(s.ID, err)
+	}
+	u := newUnknown(s)
+	u.Mend = "watch for longer"
 	holds, err := e.holdsAt(ctx, b, s)
 	if err != nil {
 		return nil, wrap(s.ID, err)
@@ -60,7 +64,8 @@ func (e *Engine) watched(ctx context.Context, b *beat, s *Signature, most time.D
 	e.mu.Lock()
 	begun := e.begun
 	e.mu.Unlock()
-	if age := b.at.Sub(begun); age >= most {
+	// What a signature is about may have come later.
+	if age := b.at.Sub(begun); age >= most && s.Applies == nil {
 		return most, nil
 	}
 	seen := most

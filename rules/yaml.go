@@ -20,6 +20,7 @@ import (
 type reader struct {
 	file     string
 	lines    []string
+	lets     lets // what expressions may name
 	problems []Problem
 }
 

@@ -96,7 +96,7 @@ func exitCode(r model.Report) int {
 		return exitFound
 	}
 	for _, u := range r.Unknown {
-		if u.Layer == model.LayerCause && u.Severity == model.SeverityCritical {
+		if u.Blinds() {
 			return exitUnknown
 		}
 	}

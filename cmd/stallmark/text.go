@@ -37,6 +37,7 @@ func writeText(w io.Writer, s screen, what string, r model.Report) error {
 	}
 	t.ruledOut()
 	t.unknown()
+	t.notApplicable()
 	t.coverage()
 	_, err := io.WriteString(w, t.String())
 	return err

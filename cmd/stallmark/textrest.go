@@ -42,6 +42,25 @@ func (t *textReport) unknown() {
 	}
 }
 
+// notApplicable names what has nothing to judge here, once for each reason.
+func (t *textReport) notApplicable() {
+	if len(t.report.NotApplicable) == 0 {
+		return
+	}
+	ids := map[string][]string{}
+	var order []string
+	for _, n := range t.report.NotApplicable {
+		if ids[n.Why] == nil {
+			order = append(order, n.Why)
+		}
+		ids[n.Why] = append(ids[n.Why], n.Signature)
+	}
+	t.section("Not applicable")
+	for _, why := range order {
+		t.row(why, strings.Join(ids[why], ", "))
+	}
+}
+
 // coverage names what was read in full in one line and the rest by the reason.
 func (t *textReport) coverage() {
 	if len(t.report.Coverage) == 0 {

@@ -119,7 +119,8 @@ type Finding struct {
 	Explains   []string          `json:"explains"`
 	RuledOut   []RuledOut        `json:"ruled_out,omitempty"` // as it stood while firing
 	Remedy     []Remedy          `json:"remedy"`
-	What       string            `json:"what,omitempty"` // the mechanism, as the rule pack had it
+	Caveat     string            `json:"caveat,omitempty"` // what keeps the confidence down, like "no baseline yet"
+	What       string            `json:"what,omitempty"`   // the mechanism, as the rule pack had it
 }
 
 // Incident groups findings that overlap in time under one root.
@@ -146,6 +147,25 @@ type Unknown struct {
 	Severity  Severity `json:"severity,omitempty"`
 	Why       string   `json:"why"`
 	Mend      string   `json:"mend,omitempty"`
+	Lacking   bool     `json:"lacking,omitempty"` // this host cannot have what is missing, say for its kernel's age
+}
+
+// Blinds reports whether a critical cause could not be judged for want of what
+// this host could have: then silence is no good news.
+func (u Unknown) Blinds() bool {
+	return u.Layer == LayerCause && u.Severity == SeverityCritical && !u.Lacking
+}
+
+// NotApplicable is a signature without anything on this host that it is about,
+// say a broker's file descriptors where no broker is watched. It is neither
+// ruled out nor unknown.
+type NotApplicable struct {
+	Signature string   `json:"signature"`
+	Title     string   `json:"title,omitempty"`
+	Layer     Layer    `json:"layer,omitempty"`
+	Severity  Severity `json:"severity,omitempty"`
+	Why       string   `json:"why"`
+	Mend      string   `json:"mend,omitempty"` // what would make it apply
 }
 
 // Window is a span of time.
@@ -157,10 +177,11 @@ type Window struct {
 // Report is the whole verdict about one window; `stallmark diagnose --json`
 // prints it.
 type Report struct {
-	Window    Window     `json:"window"`
-	Findings  []Finding  `json:"findings"`
-	Incidents []Incident `json:"incidents"`
-	RuledOut  []RuledOut `json:"ruled_out"`
-	Unknown   []Unknown  `json:"unknown"`
-	Coverage  []Coverage `json:"coverage"`
+	Window        Window          `json:"window"`
+	Findings      []Finding       `json:"findings"`
+	Incidents     []Incident      `json:"incidents"`
+	RuledOut      []RuledOut      `json:"ruled_out"`
+	Unknown       []Unknown       `json:"unknown"`
+	NotApplicable []NotApplicable `json:"not_applicable"`
+	Coverage      []Coverage      `json:"coverage"`
 }

@@ -72,5 +72,6 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	type plain Report
 	r.Findings, r.Incidents = orEmpty(r.Findings), orEmpty(r.Incidents)
 	r.RuledOut, r.Unknown, r.Coverage = orEmpty(r.RuledOut), orEmpty(r.Unknown), orEmpty(r.Coverage)
+	r.NotApplicable = orEmpty(r.NotApplicable)
 	return json.Marshal(plain(r))
 }

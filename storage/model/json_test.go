@@ -22,7 +22,7 @@ func TestReportJSON(t *testing.T) {
 		`"findings":[{"id":"f","signature":"","title":"","layer":"","severity":"","state":"","confidence":"","subject":{},` +
 		`"evidence":[],"explains":[],"remedy":[],"started":"2026-03-01T03:12:41.350Z","ended":null}],` +
 		`"incidents":[{"root":"f","findings":[],"started":"2026-03-01T03:12:41.350Z","ended":"2026-03-01T03:12:41.350Z"}],` +
-		`"ruled_out":[],"unknown":[],"coverage":[]}`
+		`"ruled_out":[],"unknown":[],"not_applicable":[],"coverage":[]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -94,6 +94,9 @@ func StatesOf(sigs []*rules.Signature, r model.Report) map[string]State {
 	for _, u := range r.Unknown {
 		states[u.Signature] = State{"unknown", GlyphUnknown, "unknown", format.Clean(u.Why), format.Clean(u.Mend)}
 	}
+	for _, n := range r.NotApplicable {
+		states[n.Signature] = State{"not applicable", GlyphAbsent, "quiet", format.Clean(n.Why), format.Clean(n.Mend)}
+	}
 	for _, f := range r.Findings {
 		if f.State == model.StatePending || states[f.Signature].Word == "firing" {
 			continue

@@ -115,7 +115,7 @@ func (v *Verdict) nothing(r model.Report, w Window) {
 	v.Title = "No known stall"
 	judged := slices.DeleteFunc(slices.Clone(r.RuledOut), idle)
 	v.Text = fmt.Sprintf("%s checked, none fired.", count(len(judged), "signature was", "signatures were"))
-	if n := len(r.RuledOut) - len(judged); n > 0 {
+	if n := len(r.RuledOut) - len(judged) + len(r.NotApplicable); n > 0 {
 		v.Text += fmt.Sprintf(" %s nothing to judge on this host.", count(n, "has", "have"))
 	}
 	if len(r.Unknown) == 0 {
@@ -124,7 +124,7 @@ func (v *Verdict) nothing(r model.Report, w Window) {
 	v.Text += fmt.Sprintf(" %s not be judged.", count(len(r.Unknown), "could", "could"))
 	blindSpots := 0
 	for _, u := range r.Unknown {
-		if u.Severity == model.SeverityCritical && u.Layer == model.LayerCause {
+		if u.Blinds() {
 			blindSpots++
 		}
 	}
