@@ -7,7 +7,7 @@ DATA     ?= .build/data
 LISTEN   ?= 127.0.0.1:8411
 GOFILES   = $(shell git ls-files '*.go' ':!:*_templ.go')
 
-.PHONY: run test build bench lint generate setup-test clean install uninstall
+.PHONY: run test build bench bench-go bench-cost lint generate setup-test clean install uninstall
 
 ## run: build and serve this host on http://$(LISTEN), data in $(DATA)
 run: bin/stallmark
@@ -33,9 +33,15 @@ setup-test:
 	@.ci/need cc gcc libc6-dev
 	@.ci/need chromium chromium
 
-## bench: the figures of ARCHITECTURE.md
-bench:
+## bench: the figures of ARCHITECTURE.md; wants an otherwise idle machine
+bench: bench-go bench-cost
+
+bench-go:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# The recorder beside sadc, node_exporter and atop. SECONDS_MEASURED=120 WARMUP=30 THREADS=100
+bench-cost: bin/stallmark
+	@.bench/cost
 
 ## lint: formatting, vet, staticcheck, stale generated files, untidy go.mod, known vulnerabilities
 lint:
