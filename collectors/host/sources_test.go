@@ -158,6 +158,11 @@ func TestReclaimSums(t *testing.T) {
 			map[string]float64{"stallmark_allocstall_total": 15, "stallmark_pgscan_direct_total": 6, "stallmark_pgsteal_direct_total": 7, "stallmark_pgscan_kswapd_total": 8},
 			"x",
 		},
+		{
+			"without nr_dirty nobody knows the level", "nr_writeback 5\nnr_unstable 0\n",
+			map[string]float64{"node_vmstat_nr_writeback": 5},
+			"stallmark_dirty_level",
+		},
 		{"up to 3.4 nobody says who stole", "allocstall 1\npgsteal_normal 9\nkswapd_steal 8\n", map[string]float64{"stallmark_allocstall_total": 1}, "stallmark_pgsteal"},
 		{"only throttled", "pgscan_direct_throttle 99\n", nil, "stallmark_pgscan"},
 	} {

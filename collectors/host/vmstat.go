@@ -23,6 +23,7 @@ type vmstat struct {
 type vmKey struct {
 	series *model.Series
 	role   vmRole
+	part   bool // alone it is no sum: without nr_dirty nobody knows the level
 }
 
 // vmRole is what a key is needed for besides its own series.
@@ -101,7 +102,7 @@ func (v *vmstat) Collect(root collectors.Root, out *collectors.Out) error {
 		}
 		out.Add(k.series, float64(value))
 		v.vals[k.role] += value
-		v.have[k.role] = true
+		v.have[k.role] = v.have[k.role] || !k.part
 	}
 	used := len(out.Samples()) > 0
 	for role, series := range v.sums {
@@ -124,7 +125,8 @@ func (v *vmstat) learn(key []byte) (vmKey, bool) {
 	if !isName(key) || len(v.keys) >= maxKeys {
 		return vmKey{}, false
 	}
-	k := vmKey{model.NewSeries("node_vmstat_" + string(key)), vmRoleOf(string(key))}
+	name := string(key)
+	k := vmKey{model.NewSeries("node_vmstat_" + name), vmRoleOf(name), name == "nr_writeback" || name == "nr_unstable"}
 	v.keys[string(key)] = k
 	return k, true
 }
