@@ -24,6 +24,8 @@ type Config struct {
 	Timeout      time.Duration    // for one request; 0 means 10 s
 	// Audit judges the settings as they were at a time; nil: there is no audit.
 	Audit func(ctx context.Context, at time.Time) ([]audit.Result, error)
+	// PageCache knows what is in memory; nil: nobody looks.
+	PageCache PageCache
 }
 
 func (c *Config) complete() error {

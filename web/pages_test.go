@@ -148,7 +148,7 @@ func TestDisksFoldAndCollapse(t *testing.T) {
 	if folded := text(tables[1]); !strings.Contains(folded, "dm-0") || !strings.Contains(folded, "on nvme0n1") {
 		t.Errorf("the folded devices are %s", folded)
 	}
-	if all := text(doc); !strings.Contains(all, "1195 idle devices") {
+	if all := text(doc); !strings.Contains(all, "1,195 idle devices") {
 		t.Error("the idle devices are not counted")
 	}
 	if n := show(t, scene(t, "many-disks")).get(t, "/disks").Body.Len(); n > 200_000 {
@@ -221,6 +221,7 @@ func TestJSONTwins(t *testing.T) {
 		"/api/v1/signatures":                  `"state": "unknown"`,
 		"/api/v1/signatures/dirty-throttling": `"for_seconds": 2`,
 		"/api/v1/audit":                       `"read_ahead_kb=8192"`,
+		"/api/v1/pagecache":                   `"files": []`,
 		"/api/v1/status":                      `"rules_version"`,
 	} {
 		w := s.get(t, path)
@@ -242,7 +243,7 @@ func TestJSONTwins(t *testing.T) {
 		t.Error("the status does not say in milliseconds when it was started")
 	}
 	// Every page names its twin, and the twin answers.
-	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"} {
+	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/pagecache"} {
 		doc := s.page(t, path+"?range=1h")
 		twin := ""
 		for n := range doc.Descendants() {
@@ -258,7 +259,7 @@ func TestJSONTwins(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	s := show(t, scene(t, "hostile"))
-	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/?tz=local"} {
+	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/pagecache", "/audit", "/status", "/?tz=local"} {
 		doc := s.page(t, path)
 		for n := range doc.Descendants() {
 			if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\x00\x1b\u202e\u202c") {

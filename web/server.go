@@ -69,6 +69,9 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/disks", s.page(s.disks))
 	r.Get("/api/v1/disks", s.json(s.disksJSON))
 
+	r.Get("/pagecache", s.page(s.pageCache))
+	r.Get("/api/v1/pagecache", s.json(s.pageCacheJSON))
+
 	r.Get("/signatures", s.page(s.signatures))
 	r.Get("/api/v1/signatures", s.json(s.signaturesJSON))
 	r.Get("/signatures/{id}", s.page(s.signature))

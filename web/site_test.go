@@ -26,7 +26,7 @@ func show(t *testing.T, s gallery.Scene) site {
 	b := gallery.New(s)
 	log := &bytes.Buffer{}
 	h, err := web.New(web.Config{
-		Backend: b, Host: "broker-07", Version: "v0", Now: b.Now, Audit: b.Audit, AllowedHosts: []string{"broker-07.example"},
+		Backend: b, Host: "broker-07", Version: "v0", Now: b.Now, Audit: b.Audit, PageCache: b, AllowedHosts: []string{"broker-07.example"},
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {

@@ -141,7 +141,7 @@ func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diag
 	root := collectors.NewLiveRoot(o.paths)
 	m := thisMachine(o, root)
 	a := newAnalysis(pack, o.interval)
-	sources, waits := m.traced()
+	sources, waits, _ := m.traced()
 	defer waits.Close()
 	var stepErr error
 	sampler, err := collectors.New(collectors.Config{

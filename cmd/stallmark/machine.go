@@ -64,11 +64,13 @@ func (m machine) sources() []collectors.Source {
 	return list
 }
 
-// traced is all sources and, among them, the one that has to be closed.
-func (m machine) traced() ([]collectors.Source, *trace.Source) {
+// traced is all sources and, among them, the one that has to be closed and the
+// one that has a page of its own.
+func (m machine) traced() ([]collectors.Source, *trace.Source, *pagecache.Source) {
 	list, watched := m.filesAnd()
 	waits := trace.New(trace.Config{Open: m.tracer, Watched: watched})
-	return append(list, waits, m.pageCache(watched)), waits
+	cache := m.pageCache(watched)
+	return append(list, waits, cache), waits, cache
 }
 
 // pageCache looks at what is in memory of the watched processes' data files. A

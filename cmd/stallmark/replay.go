@@ -74,7 +74,7 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 // run takes the beats of a recording.
 func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine) error {
 	sink := &factSink{Sink: a.store, known: map[string]string{}}
-	sources, _ := m.traced()
+	sources, _, _ := m.traced()
 	sampler, err := collectors.New(collectors.Config{Sources: sources, Sink: sink, Interval: rec.Meta().Interval()})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stallmark/collectors"
+	"stallmark/collectors/pagecache"
 	"stallmark/collectors/trace"
 	"stallmark/rules"
 	"stallmark/storage"
@@ -46,6 +47,7 @@ type service struct {
 	stepper *stepper
 	flight  *flight // nil without bursts
 	waits   *trace.Source
+	cache   *pagecache.Source
 	judged  int64 // number of the interval that was judged last
 
 	announced map[string]model.FindingState // of findings that have not ended
@@ -179,7 +181,7 @@ func (s *service) newSampler(root collectors.Root) (*collectors.Sampler, error) 
 	}
 	extra = append(extra, newSelfSource(s.machine.pageSize, s.lacks, s.storePID))
 	var sources []collectors.Source
-	sources, s.waits = s.machine.traced()
+	sources, s.waits, s.cache = s.machine.traced()
 	sampler, err := collectors.New(collectors.Config{
 		Root: root, Sources: append(sources, extra...), Sink: sink, Interval: s.options.interval, Now: s.now,
 		AfterBeat: func(_ context.Context, at time.Time) { s.afterBeat(at) },
@@ -217,6 +219,7 @@ func (s *service) newServer() (*http.Server, error) {
 	handler, err := web.New(web.Config{
 		Backend:      b,
 		Audit:        b.audit,
+		PageCache:    dataFiles{s},
 		Host:         s.machine.hostname,
 		Version:      s.version,
 		Interval:     s.options.interval,

@@ -90,7 +90,7 @@ func TestLiveUpdate(t *testing.T) {
 func TestConnectionLost(t *testing.T) {
 	c := browser(t)
 	b := gallery.New(gallery.Calm())
-	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Now: b.Now, Audit: b.Audit})
+	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Now: b.Now, Audit: b.Audit, PageCache: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 func serve(t *testing.T, s gallery.Scene) (*gallery.Backend, string) {
 	t.Helper()
 	b := gallery.New(s)
-	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit})
+	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit, PageCache: b})
 	if err != nil {
 		t.Fatal(err)
 	}

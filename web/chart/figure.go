@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func Lay(c Chart) Figure {
 	}
 	low, high, any := extent(c.Series)
 	if !any {
-		fig.Empty, fig.Note = "no data in this window", strings.TrimSpace(c.Empty+"\n"+c.Note)
+		fig.Empty, fig.Note = "no data in this window", cmp.Or(c.Empty, c.Note)
 		c.Limits = nil
 	}
 	f := frame{from: c.From.UnixMilli(), to: c.To.UnixMilli(), bottom: min(low, 0)}

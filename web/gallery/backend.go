@@ -26,6 +26,7 @@ type Scene struct {
 	Catalog  []*rules.Signature
 	Self     web.Health
 	Audit    []audit.Result
+	Files    []web.DataFile
 	Fail     error // what every call to the store gives back
 	Interval time.Duration
 }
@@ -38,7 +39,10 @@ type Backend struct {
 	query *rules.Query
 }
 
-var _ web.Backend = (*Backend)(nil)
+var (
+	_ web.Backend   = (*Backend)(nil)
+	_ web.PageCache = (*Backend)(nil)
+)
 
 // New makes a backend of a scene.
 func New(s Scene) *Backend {

@@ -7,10 +7,12 @@ func Paths(scene string) []string {
 		return []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"}
 	case "store-down", "denied":
 		return []string{"/", "/status"}
+	case "page-cache", "page-cache-many", "page-cache-denied":
+		return []string{"/pagecache"}
 	case "many-disks":
 		return []string{"/disks"}
 	case "hostile":
-		return []string{"/", "/disks", "/findings/f-dirty", "/audit", "/status"}
+		return []string{"/", "/disks", "/findings/f-dirty", "/pagecache", "/audit", "/status"}
 	}
 	return []string{"/"}
 }

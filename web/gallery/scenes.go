@@ -24,6 +24,7 @@ func makers() map[string]func() Scene {
 		"calm": Calm, "calm-unknown": calmUnknown, "unknown": unknownOnly, "no-data": noData, "denied": denied,
 		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
 		"two-incidents": twoIncidents, "ending": ending, "young": young,
+		"page-cache": cached, "page-cache-many": cachedMany, "page-cache-denied": cachedDenied,
 	}
 }
 
@@ -280,6 +281,11 @@ func hostile() Scene {
 	}, {ID: Hostile, Title: Hostile, Area: audit.JVM, State: audit.OK, Current: Hostile, Says: Hostile}}
 	s.Self.RulesVersion, s.Self.RuleProblems = Hostile, []string{Hostile}
 	s.Self.Storage.Detail, s.Self.Storage.Path, s.Self.Storage.BadBlocks = Hostile, Hostile, []string{Hostile}
+	for _, age := range []string{"active", "old", Hostile} {
+		f := segmentFile(Hostile, 1, Hostile, Hostile+"/"+Hostile, Hostile, age, gib, func(float64) float64 { return 0.5 })
+		s.Files = append(s.Files, f)
+	}
+	s.Events = append(s.Events, model.Event{From: end(), To: end(), Kind: model.EventFiles, Text: Hostile})
 	disk := strings.ToValidUTF8(Hostile, "")
 	s.Data.Always(1, "stallmark_disk_info", "device", disk, "kind", disk, "backing", disk, "mount", disk)
 	for _, c := range []string{"reads_completed", "writes_completed", "written_bytes", "read_bytes", "write_time_seconds", "read_time_seconds", "io_time_weighted_seconds", "io_time_seconds"} {

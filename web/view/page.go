@@ -30,6 +30,7 @@ func (p Page) Sections() []Choice {
 		{"Now", "", "n"},
 		{"Findings", "findings", "f"},
 		{"Disks", "disks", "d"},
+		{"Page cache", "pagecache", "p"},
 		{"Signatures", "signatures", "s"},
 		{"Audit", "audit", "a"},
 		{"Status", "status", "t"},
@@ -93,6 +94,7 @@ const (
 	GlyphDenied  Glyph = "denied"
 	GlyphFailed  Glyph = "failed"
 	GlyphChange  Glyph = "change"
+	GlyphFilled  Glyph = "filled"
 )
 
 // Failure is the page of an error.

@@ -230,7 +230,7 @@ func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return format.Value(float64(n), "count") + " " + many
 }
 
 func ended(t *time.Time) time.Time {
