@@ -27,6 +27,8 @@ const (
 	EventLog     EventKind = "log"     // a log line matched a pattern
 	EventSelf    EventKind = "self"    // something about the recorder itself
 	EventFiles   EventKind = "files"   // data files of a watched process were deleted or read in again
+	EventPause   EventKind = "pause"   // a JVM's threads stood: a collection, or another safepoint
+	EventStall   EventKind = "stall"   // a thread of a JVM waited for memory while others went on
 )
 
 // Event is something that happened in [From, To]; To equals From for an

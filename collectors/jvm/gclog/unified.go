@@ -106,8 +106,8 @@ func (p *Parser) stampOf(d *decorations) stamp {
 	return d.stamp()
 }
 
-// collectors are the names by which a JVM says what it uses.
-var collectors = [...]struct{ text, name string }{
+// headers are the lines by which a JVM says what it uses.
+var headers = [...]struct{ text, name string }{
 	{"Using G1", "G1"},
 	{"Using Serial", "Serial"},
 	{"Using Parallel", "Parallel"},
@@ -121,7 +121,7 @@ var collectors = [...]struct{ text, name string }{
 
 // header reads which collector runs. A second one is another JVM's.
 func (p *Parser) header(b []byte, d *decorations) {
-	for _, c := range collectors {
+	for _, c := range headers {
 		if string(b) != c.text && !(c.name == "ZGC" && bytes.HasPrefix(b, []byte(c.text))) {
 			continue
 		}
