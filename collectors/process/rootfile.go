@@ -85,6 +85,18 @@ func (o *RootOpener) ReadDir(id ID, path string, limit int) ([]string, error) {
 	return w.list(path, limit)
 }
 
+// OpenFolder opens a folder for listing it and for asking about names in it, as
+// the process would see it. It is found and checked as a file is; what stands in
+// it is not.
+func (o *RootOpener) OpenFolder(id ID, path string) (*os.File, error) {
+	w, err := o.enter(id, path)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	return w.folder(path)
+}
+
 // enter makes sure whose root it is and returns a walker that stands in it.
 func (o *RootOpener) enter(id ID, path string) (*walker, error) {
 	if !strings.HasPrefix(path, "/") || strings.ContainsRune(path, 0) || len(path) > unix.PathMax {

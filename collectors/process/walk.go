@@ -47,6 +47,20 @@ func (w *walker) open(path string) (*os.File, error) {
 
 // list goes to the folder and reads at most limit names in it.
 func (w *walker) list(path string, limit int) ([]string, error) {
+	f, err := w.folder(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(limit)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, err
+}
+
+// folder goes to the folder and opens it for listing.
+func (w *walker) folder(path string) (*os.File, error) {
 	file, err := w.walk(path)
 	if err != nil {
 		return nil, err
@@ -67,13 +81,7 @@ func (w *walker) list(path string, limit int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), "folder")
-	defer f.Close()
-	names, err := f.Readdirnames(limit)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return names, err
+	return os.NewFile(uintptr(fd), "folder"), nil
 }
 
 // walk goes where the path leads and returns the file there, to be closed, or -1

@@ -1,0 +1,354 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// folder looks after the logs of one target in one folder. All but status runs
+// on its goroutine.
+type folder struct {
+	cfg     *Config
+	target  Target
+	path    string // of the target with nothing wild in it
+	opener  opener
+	now     func() time.Time
+	started time.Time // of the follower
+	limit   *limiter
+	saved   []Position
+
+	dir      fileOf
+	open     bool
+	id       info
+	streams  map[string]*stream
+	order    []*stream
+	scans    int
+	late     bool      // it was not there at first
+	dirTime  int64     // mtime of the folder at the last scan
+	racy     bool      // it was scanned in the tick in which it changed
+	nextScan time.Time // even if the folder says that nothing changed
+	nextOpen time.Time // of the folder by its path
+	urgent   bool      // a file is not where it was
+	buf      []byte
+	failure  error
+
+	mu     sync.Mutex // of what follows, which others read or write
+	next   *Target    // the same target after its process was started again
+	states []Status
+	places []Position
+	since  time.Time // of the work under way, zero between polls
+}
+
+// Cadence of a folder.
+const (
+	pollFast   = 200 * time.Millisecond
+	pollSlow   = 2 * time.Second
+	scanEvery  = 10 * time.Second // where the folder's time stamp says nothing
+	openEvery  = 30 * time.Second
+	retryEvery = 5 * time.Second
+	racyTime   = 20 * time.Millisecond // the kernel's coarse clock, with room
+	readBudget = 8 << 20               // bytes of one part before others have a turn
+	bufferSize = 256 << 10
+	maxNames   = 20_000 // in one folder
+	maxStreams = 2_000
+)
+
+// run polls until ctx ends.
+func (d *folder) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	defer d.shut()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		wait := d.poll(ctx)
+		timer.Reset(wait)
+	}
+}
+
+// poll does what is due and returns after which time to come again.
+func (d *folder) poll(ctx context.Context) time.Duration {
+	now := d.now()
+	d.setBusy(now)
+	defer d.publish()
+	d.takeOver()
+	if !d.ready(now) {
+		return retryEvery
+	}
+	if d.changed(now) {
+		d.scan(now)
+	}
+	wait := pollSlow
+	for _, s := range d.order {
+		if ctx.Err() != nil {
+			break
+		}
+		wait = min(wait, d.pollStream(ctx, s, now))
+	}
+	if d.urgent || d.racy {
+		wait = min(wait, pollFast)
+	}
+	if d.cfg.Alert() {
+		wait = min(wait, pollFast)
+	}
+	d.buf = nil
+	return wait
+}
+
+// adopt tells that the target belongs to another process now.
+func (d *folder) adopt(t Target) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.next = &t
+}
+
+// takeOver goes over to the process that adopt has named.
+func (d *folder) takeOver() {
+	d.mu.Lock()
+	t := d.next
+	d.next = nil
+	d.mu.Unlock()
+	if t == nil || t.Owner == d.target.Owner {
+		return
+	}
+	d.target, d.opener.owner, d.nextOpen = *t, t.Owner, time.Time{}
+	for _, s := range d.order {
+		file := *s.file
+		file.Pid, file.Role, file.Process = t.Pid, t.Role, t.Process
+		s.file, s.feeder.file = &file, &file
+	}
+}
+
+// ready makes sure that the folder is open and still the one of its path.
+func (d *folder) ready(now time.Time) bool {
+	if d.open && now.Before(d.nextOpen) {
+		return true
+	}
+	d.nextOpen = now.Add(openEvery)
+	f, err := d.opener.openFolder(d.path)
+	if err != nil {
+		d.failure = err
+		if d.open { // its owner may be gone; what is open can still be read
+			return true
+		}
+		d.nextOpen, d.late = now, d.late || errors.Is(err, fs.ErrNotExist)
+		return false
+	}
+	h := handleOf(f)
+	i, err := infoOf(h.fd)
+	if err != nil {
+		f.Close()
+		d.failure = err
+		return d.open
+	}
+	d.failure = nil
+	if d.open {
+		d.dir.Close()
+	}
+	if d.open && d.id.inode != i.inode {
+		d.dirTime = 0
+	}
+	d.dir, d.id, d.open = h, i, true
+	return true
+}
+
+// changed reports whether names may have come or gone since the last scan.
+func (d *folder) changed(now time.Time) bool {
+	i, err := infoOf(d.dir.fd)
+	if err != nil {
+		d.failure = err
+		return false
+	}
+	if i.links == 0 {
+		d.nextOpen = now
+	}
+	due := d.urgent || d.racy || i.mtime != d.dirTime || !now.Before(d.nextScan)
+	if due {
+		d.dirTime = i.mtime
+		d.racy = now.UnixNano()-i.mtime < int64(racyTime)
+		d.nextScan = now.Add(scanEvery)
+		d.urgent = false
+	}
+	return due
+}
+
+// scan lists the folder and shows every stream what there is of it.
+func (d *folder) scan(now time.Time) {
+	found, err := d.list()
+	if err != nil {
+		d.failure = err
+		return
+	}
+	d.scans++
+	for base := range found {
+		if d.streams[base] == nil && len(d.streams) < maxStreams {
+			d.addStream(base)
+		}
+	}
+	for _, s := range d.order {
+		s.scan(d, found[s.base], now)
+	}
+}
+
+func (d *folder) addStream(base string) {
+	t := d.target
+	t.Folder = d.path
+	file := t.fileFor(base)
+	s := &stream{base: base, file: file, feeder: newFeeder(file, d.cfg.Open(file))}
+	d.streams[base] = s
+	d.order = append(d.order, s)
+	slices.SortFunc(d.order, func(a, b *stream) int {
+		if a.base < b.base {
+			return -1
+		}
+		return 1
+	})
+}
+
+// list finds the members of all streams.
+func (d *folder) list() (map[string][]member, error) {
+	if _, err := d.dir.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	names, err := d.dir.Readdirnames(maxNames)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	there := make(map[string]bool, len(names))
+	for _, n := range names {
+		there[n] = true
+	}
+	found := map[string][]member{}
+	for _, n := range names {
+		base, ok := baseOf(n, d.target.Names, func(c string) bool { return there[c] })
+		if !ok || matchesAny(base, d.target.Except) {
+			continue
+		}
+		if m, err := d.memberAt(n); err == nil {
+			found[base] = addMember(found[base], m, base)
+		}
+	}
+	return found, nil
+}
+
+// addMember adds a file, once if it has several names.
+func addMember(ms []member, m member, base string) []member {
+	at := slices.IndexFunc(ms, func(o member) bool { return o.inode == m.inode })
+	switch {
+	case at < 0:
+		return append(ms, m)
+	case m.name == base:
+		ms[at] = m
+	}
+	return ms
+}
+
+// memberAt looks at a name; a link is what it leads to.
+func (d *folder) memberAt(name string) (member, error) {
+	i, err := infoAt(d.dir.fd, name)
+	if err != nil {
+		return member{}, err
+	}
+	if i.link {
+		f, err := d.opener.open(joined(d.path, name))
+		if err != nil {
+			return member{}, err
+		}
+		defer f.Close()
+		if i, err = infoOf(int(f.Fd())); err != nil {
+			return member{}, err
+		}
+	}
+	if !i.regular {
+		return member{}, errNotRegular
+	}
+	_, packed := unpackedName(name)
+	return member{i, name, packed}, nil
+}
+
+// stable lists the members of a stream until two listings agree: names change
+// in several steps while logs are rotated.
+func (d *folder) stable(base string) []member {
+	var last []member
+	for range 5 {
+		found, err := d.list()
+		if err != nil {
+			return last
+		}
+		now := found[base]
+		byAge(now)
+		if slices.EqualFunc(now, last, func(a, b member) bool { return a.inode == b.inode && a.name == b.name }) {
+			return now
+		}
+		last = now
+	}
+	return last
+}
+
+// openMember opens what memberAt saw, and nothing else under its name.
+func (d *folder) openMember(m member) (fileOf, error) {
+	f, err := d.opener.open(joined(d.path, m.name))
+	if err != nil {
+		return fileOf{}, err
+	}
+	h := handleOf(f)
+	i, err := infoOf(h.fd)
+	if err == nil && i.inode != m.inode {
+		err = &fs.PathError{Op: "open", Path: m.name, Err: unix.ESTALE}
+	}
+	if err != nil {
+		f.Close()
+		return fileOf{}, err
+	}
+	return h, nil
+}
+
+// buffer is for reading into, until the end of the poll.
+func (d *folder) buffer() []byte {
+	if d.buf == nil {
+		d.buf = make([]byte, bufferSize)
+	}
+	return d.buf
+}
+
+// spend accounts for bytes that were read and waits if that is too many a second.
+func (d *folder) spend(s *stream, n int) {
+	s.bytes += int64(n)
+	d.limit.take(n)
+}
+
+// positions is where the last run was in a stream's files.
+func (d *folder) positions(base string) []Position {
+	key := d.logKey(base)
+	var found []Position
+	for _, p := range d.saved {
+		if p.Log == key {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func (d *folder) logKey(base string) string { return d.target.Process + "|" + joined(d.path, base) }
+
+// shut closes everything.
+func (d *folder) shut() {
+	for _, s := range d.order {
+		for _, p := range s.parts {
+			p.file.Close()
+		}
+	}
+	if d.open {
+		d.dir.Close()
+	}
+}

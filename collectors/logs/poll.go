@@ -1,0 +1,105 @@
+package logs
+
+import (
+	"context"
+	"time"
+)
+
+// idle is how long to leave a file alone that has not changed for a while.
+func idle(since time.Duration) time.Duration {
+	return min(max(since/32, pollFast), pollSlow)
+}
+
+// pollStream reads what is new in a stream's files, older ones first, and
+// returns after which time to come again.
+func (d *folder) pollStream(ctx context.Context, s *stream, now time.Time) time.Duration {
+	wait := pollSlow
+	for i := 0; i < len(s.parts); i++ {
+		p := s.parts[i]
+		before := p.last
+		changed, err := p.look(now)
+		if err != nil {
+			s.problem = err
+			continue
+		}
+		if changed {
+			d.checkName(p)
+			if d.readPart(ctx, s, p, before, now) {
+				wait = 0
+			}
+		}
+		if p != s.current() && d.finished(s, p, now) {
+			p.finish(s.feeder, d.buffer(), d.cfg.Tap)
+			s.close(p)
+			i--
+			continue
+		}
+		wait = min(wait, idle(now.Sub(p.changed)))
+	}
+	if cur := s.current(); cur != nil && cur.last.links == 0 {
+		d.urgent = true // a new one comes soon
+		if now.Sub(cur.changed) > lingerFor {
+			cur.finish(s.feeder, d.buffer(), d.cfg.Tap)
+			s.close(cur) // or its space would not be given back
+			d.urgent = false
+		}
+	}
+	return wait
+}
+
+// checkName has the folder scanned if a file that has changed is not under its
+// name any more.
+func (d *folder) checkName(p *part) {
+	if p.checked == p.last.ctime {
+		return
+	}
+	p.checked = p.last.ctime
+	i, err := infoAt(d.dir.fd, p.name)
+	if err == nil && i.link {
+		var m member
+		m, err = d.memberAt(p.name)
+		i = m.info
+	}
+	if err != nil || i.inode != p.last.inode {
+		d.urgent = true
+	}
+}
+
+// readPart reads what is new in one file. It reports whether there is more.
+func (d *folder) readPart(ctx context.Context, s *stream, p *part, before info, now time.Time) bool {
+	if behind := p.last.size - p.trace.offset; behind > maxBacklog {
+		d.leap(s, p, behind)
+	}
+	result, n, err := p.read(s.feeder, d.buffer(), readBudget, d.cfg.Tap)
+	d.spend(s, n)
+	switch result {
+	case truncated:
+		s.recover(d, p, before, now)
+		p.last.size = -1
+		return true
+	case failed:
+		s.problem = err
+	case more:
+		p.last.size = -1 // so that it counts as changed
+		return ctx.Err() == nil
+	}
+	return false
+}
+
+// leap passes over the older half of what is more than can be caught up with.
+func (d *folder) leap(s *stream, p *part, behind int64) {
+	by := behind - maxBacklog/2
+	next, err := newPart(p.file, p.name, p.trace.offset+by, p.changed)
+	if err != nil {
+		return
+	}
+	p.trace, p.skipping = next.trace, next.skipping
+	s.leapt += by
+}
+
+// finished reports whether a file that was rotated away has nothing more to
+// come: its writer has had time to go over to the next one, and has.
+func (d *folder) finished(s *stream, p *part, now time.Time) bool {
+	next := s.current()
+	return now.Sub(p.changed) > lingerFor && next.last.size > 0
+}

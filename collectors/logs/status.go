@@ -1,0 +1,57 @@
+package logs
+
+import (
+	"slices"
+	"time"
+)
+
+// Status is what is known of one log, or of a target of which nothing was found.
+type Status struct {
+	File    *File
+	Target  Target
+	Problem error // why it cannot be read, nil if it can
+	Found   bool  // there is such a file
+	Bytes   int64 // handed on since it is followed
+	Leapt   int64 // bytes that were passed over because there were too many
+}
+
+func (d *folder) setBusy(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.since = now
+}
+
+// publish makes the outcome of a poll visible to others.
+func (d *folder) publish() {
+	states := make([]Status, 0, len(d.order)+1)
+	var places []Position
+	for _, s := range d.order {
+		states = append(states, Status{
+			File: s.file, Target: d.target, Problem: s.problem, Found: len(s.parts) > 0, Bytes: s.bytes, Leapt: s.leapt,
+		})
+		for _, p := range s.parts {
+			places = append(places, Position{
+				Log: d.logKey(s.base), Name: p.name, Ino: p.last.ino, mark: p.trace.mark(), Skipping: p.skipping, Mtime: p.last.mtime,
+			})
+		}
+	}
+	if len(states) == 0 {
+		states = append(states, Status{Target: d.target, Problem: d.failure})
+	}
+	for _, p := range d.saved { // of logs that have not been found yet
+		if !slices.ContainsFunc(d.order, func(s *stream) bool { return d.logKey(s.base) == p.Log && s.begun }) {
+			places = append(places, p)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.states, d.places, d.since = states, places, time.Time{}
+}
+
+// status is how things stood after the last poll, and since when the one under
+// way has not ended, zero if none is.
+func (d *folder) status() ([]Status, []Position, time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.states, d.places, d.since
+}
