@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"maps"
@@ -37,7 +38,12 @@ func (p *program) openRecording(path string) (*files.Recording, error) {
 	if path != "-" {
 		return files.Open(path, files.DefaultLimits())
 	}
-	rec, err := files.NewReader(p.stdin, files.DefaultLimits())
+	in := bufio.NewReader(p.stdin)
+	p.stdin = in // what is no recording is read as text
+	if head, _ := in.Peek(1024); !files.LooksLikeRecording(head) {
+		return nil, fmt.Errorf("standard input: %w", files.ErrNotRecording)
+	}
+	rec, err := files.NewReader(in, files.DefaultLimits())
 	if err != nil {
 		return nil, fmt.Errorf("standard input: %w", err)
 	}

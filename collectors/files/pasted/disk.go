@@ -141,3 +141,23 @@ func deviceKind(device string) (kind, backing string) {
 	}
 	return "disk", device
 }
+
+// foldPartitions makes disks of the partitions whose disk is not in the table:
+// somebody asked for it by name, or a cloud has no other device.
+func foldPartitions(rows []Row) {
+	devices := map[string]bool{}
+	for _, row := range rows {
+		for _, v := range row.Values {
+			if v.Series.Name == infoName {
+				devices[v.Series.Get("device")] = true
+			}
+		}
+	}
+	for _, row := range rows {
+		for i, v := range row.Values {
+			if s := v.Series; s.Name == infoName && s.Get("kind") == "partition" && !devices[s.Get("backing")] {
+				row.Values[i].Series = model.NewSeries(infoName, "device", s.Get("device"), "kind", "disk", "backing", s.Get("device"))
+			}
+		}
+	}
+}

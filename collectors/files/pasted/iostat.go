@@ -36,7 +36,7 @@ func readIostat(r *reading, list []line) (*Part, int) {
 			at = time.Time{}
 		case n == 0 && i == 0:
 			return nil, 0
-		case list[i].blank() || t.skip(list[i], &at):
+		case list[i].blank() || elided(list[i]) || t.skip(list[i], &at):
 			t.ended = true
 			i++
 			if gaps++; gaps > 4 {
@@ -148,6 +148,11 @@ func (t *iostat) device(list []line) int {
 		name, rest = words[len(words)-1], words[:len(words)-1]
 	}
 	values, bad := numbers(rest)
+	for i := range values {
+		if strings.ContainsAny(rest[i], "kMGT") {
+			values[i] /= 1024 // -h: the columns are kB, and "1k" is one
+		}
+	}
 	if bad != "" {
 		if numeric(rest[0]) {
 			t.part.note(list[0].no, "%q is no number; the row is left out", shorten(bad))
@@ -208,7 +213,7 @@ func (t *iostat) finish() {
 	devices := map[string]bool{}
 	for _, row := range p.Rows {
 		for _, v := range row.Values {
-			if v.Series.Name == "stallmark_disk_info" {
+			if v.Series.Name == infoName {
 				devices[v.Series.Labels[0].Value] = true
 			}
 		}
@@ -238,8 +243,11 @@ func largest(m map[string]float64) (string, float64) {
 	return best, m[best]
 }
 
+// infoName is the series that says what kind of device one is.
+const infoName = "stallmark_disk_info"
+
 // info is the series by which rules know a physical device.
 func info(device string) *model.Series {
 	kind, backing := deviceKind(device)
-	return model.NewSeries("stallmark_disk_info", "device", device, "kind", kind, "backing", backing)
+	return model.NewSeries(infoName, "device", device, "kind", kind, "backing", backing)
 }

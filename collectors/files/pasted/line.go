@@ -20,6 +20,11 @@ func (l line) fields() []string { return strings.Fields(l.text) }
 // blank reports whether nothing is on it.
 func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
 
+var elision = regexp.MustCompile(`^\s*(?:\.{2,}|…|[\[(<]?(?:\.\.\.|snip|cut|skipped)[\])>]?)\s*$`)
+
+// elided reports whether somebody says on this line that lines were cut out.
+func elided(l line) bool { return elision.MatchString(l.text) }
+
 // maxLine is how much of a line is looked at, in bytes. No tool prints more.
 const maxLine = 64 << 10
 

@@ -62,7 +62,7 @@ func readJSON(r *reading, list []line) (*Part, int) {
 	if !strings.Contains(head, `"sysstat"`) {
 		return nil, 0
 	}
-	p := &Part{Format: "sysstat JSON"}
+	p := &Part{Format: "sysstat JSON", From: list[0].no}
 	src := &lineReader{list: list}
 	dec := json.NewDecoder(src)
 	var doc sysstatJSON
@@ -240,6 +240,11 @@ func numbersOnly(raw json.RawMessage) json.RawMessage {
 func (p *Part) finishJSON(r *reading) {
 	if p.Interval == 0 {
 		p.Interval = stampedInterval(p.Rows)
+	}
+	if len(p.Rows) > 0 && p.Rows[0].At.IsZero() {
+		if _, noFirst := r.asked("iostat", "y"); !noFirst {
+			p.dropFirst("iostat -x")
+		}
 	}
 	p.say("%d reports, %v apart", len(p.Rows), p.Interval)
 	if p.Interval >= time.Minute {

@@ -78,6 +78,7 @@ type sar struct {
 	columns []string
 	clock   dayClock
 	dated   bool
+	began   time.Time // by the heading
 	last    time.Time
 	wait    map[string]float64
 }
@@ -130,7 +131,7 @@ func average(words []string) bool {
 
 // heading takes the names of the columns.
 func (t *sar) heading(words []string) bool {
-	_, used := clockTime(words)
+	tod, used := clockTime(words)
 	if used > 0 && used < len(words) && len(words[used]) == 3 && strings.ToUpper(words[used]) == words[used] && words[used] != "CPU" && words[used] != "DEV" {
 		used++ // a zone
 	}
@@ -147,6 +148,9 @@ func (t *sar) heading(words []string) bool {
 			return false
 		}
 		t.table, t.columns = table, rest
+		if used > 0 {
+			t.began = t.clock.at(tod) // of the interval that the first row covers
+		}
 		return true
 	}
 	return false
@@ -232,6 +236,9 @@ func (t *sar) finish() {
 	p := t.part
 	p.Format = "sar " + t.table.option
 	p.Interval = stampedInterval(p.Rows)
+	if d := p.Rows[0].At.Sub(t.began); p.Interval == 0 && !t.began.IsZero() && d > 0 && d < 24*time.Hour {
+		p.Interval = d
+	}
 	if !t.dated {
 		for i := range p.Rows {
 			p.Rows[i].At = time.Time{}

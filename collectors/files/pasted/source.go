@@ -101,6 +101,9 @@ func (t *Timeline) reads(where []string) bool {
 	return false
 }
 
+// onHost is what mends all that texts lack; the commands are [Timeline.Commands].
+const onHost = "record it on the host"
+
 // missing says that a family of series is not in the texts, or only some of it.
 type missing struct {
 	family
@@ -116,16 +119,23 @@ func (m missing) Provides() []string { return m.prefixes }
 // Collect implements [collectors.Source].
 func (m missing) Collect(collectors.Root, *collectors.Out) error {
 	if m.some {
-		return collectors.Partial("the texts tell a part of it", m.command())
+		return collectors.Partial("the texts tell only a part of it", onHost)
 	}
-	return collectors.Absent("not in these texts", m.command())
+	return collectors.Absent("not in these texts", onHost)
 }
 
-// command is what to run on the host to get it.
-func (m missing) command() string {
-	const own = "stallmark record -o stall.tar.zst --for 60s"
-	if len(m.where) == 0 {
-		return own
+// Commands are what to run on the host for the evidence that the texts lack:
+// our own recorder, and what any shell can do.
+func (t *Timeline) Commands() []string {
+	var where []string
+	for _, f := range families {
+		if !t.reads(f.where) {
+			where = append(where, f.where...)
+		}
 	}
-	return fmt.Sprintf("%s; or: for i in $(seq 60); do date -u +%%FT%%TZ; grep -H . %s; sleep 1; done", own, strings.Join(m.where, " "))
+	list := []string{"stallmark record -o stall.tar.zst --for 60s"}
+	if len(where) > 0 {
+		list = append(list, fmt.Sprintf("for i in $(seq 60); do date -u +%%FT%%TZ; grep -H . %s; sleep 1; done > stall.txt", strings.Join(where, " ")))
+	}
+	return list
 }

@@ -20,6 +20,7 @@ type Timeline struct {
 	ticks  []tick
 	events []model.Event
 	spans  []span
+	taken  time.Time
 }
 
 // Bounds of a timeline.
@@ -43,7 +44,7 @@ type tick struct {
 // NewTimeline lays the parts out. What has no time ends where the other parts
 // of its text end, or at taken, when the text was made.
 func NewTimeline(texts []Text, taken time.Time) *Timeline {
-	t := &Timeline{}
+	t := &Timeline{taken: taken.UTC().Truncate(time.Millisecond)}
 	for _, text := range texts {
 		end := lastStamp(text, taken)
 		for _, p := range text.Parts {
@@ -93,6 +94,7 @@ func (t *Timeline) addRows(p *Part, end time.Time) {
 		interval = assumed
 	}
 	rows := slices.Clone(p.Rows)
+	foldPartitions(rows)
 	if slices.ContainsFunc(rows, func(r Row) bool { return r.At.IsZero() }) {
 		for i := range rows {
 			rows[i].At = end.Add(-time.Duration(len(rows)-1-i) * interval)
@@ -222,9 +224,6 @@ func (t *Timeline) cover() {
 	slices.Sort(t.Given)
 }
 
-// Empty reports whether there is nothing to judge.
-func (t *Timeline) Empty() bool { return len(t.spans) == 0 }
-
 // HasFiles reports whether files of /proc are among it, for the sources that
 // read them.
 func (t *Timeline) HasFiles() bool { return len(t.ticks) > 0 }
@@ -235,8 +234,13 @@ type Beat struct {
 	Root collectors.Root // the files of /proc that were pasted
 }
 
-// Beats yields the beats in order.
+// Beats yields the beats in order: one at least, so that what is missing gets
+// said.
 func (t *Timeline) Beats(yield func(Beat) bool) {
+	if len(t.spans) == 0 {
+		yield(Beat{t.taken, &collectors.MapRoot{}})
+		return
+	}
 	root := &collectors.MapRoot{Files: map[string][]byte{}}
 	read := map[string]time.Time{}
 	next := 0

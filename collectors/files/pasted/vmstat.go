@@ -54,19 +54,20 @@ type vmstatTable struct {
 	zone    *time.Location
 	scale   float64 // what -S changes
 	clock   dayClock
-	worst   map[string]float64
 	idle    float64
+	anew    bool // the next row is the first of another run
 }
 
 // readVmstat reads the rows of vmstat, with headings in between.
 func readVmstat(r *reading, list []line) (*Part, int) {
 	t := &vmstatTable{
-		r: r, part: &Part{Format: "vmstat"}, known: vmstatColumns(r.page), zone: r.o.Zone, scale: r.vmstatScale(), worst: map[string]float64{}, idle: 101,
+		r: r, part: &Part{Format: "vmstat"}, known: vmstatColumns(r.page), zone: r.o.Zone, scale: r.vmstatScale(), idle: 101,
 	}
-	at, n := r.at, 0
+	at, n, dated := r.at, 0, false // dated: a collector began vmstat anew below a time
 	i := 0
 	for i < len(list) {
 		if used := t.header(list[i:]); used > 0 {
+			t.anew, dated = dated, false
 			i += used
 			n = i
 			continue
@@ -75,11 +76,11 @@ func readVmstat(r *reading, list []line) (*Part, int) {
 			return nil, 0
 		}
 		if d, ok := dateLine(list[i].text, r.o.Zone); ok {
-			at = d
+			at, dated = d, true
 			i++
 			continue
 		}
-		if list[i].blank() {
+		if list[i].blank() || elided(list[i]) {
 			i++
 			continue
 		}
@@ -128,6 +129,9 @@ func (t *vmstatTable) header(list []line) int {
 	used := 0
 	if f := list[0].fields(); len(f) > 0 && (strings.HasPrefix(f[0], "procs") || strings.HasPrefix(f[0], "--procs") || f[0] == "--time--") && len(list) > 1 && strings.Contains(list[0].text, "memory") {
 		used = 1
+		if strings.HasPrefix(strings.TrimSpace(list[1].text), "---") && len(list) > 2 {
+			used = 2 // wrapped
+		}
 	}
 	words := list[used].fields()
 	if len(words) < 8 || words[0] != "r" || words[1] != "b" || words[2] != "swpd" {
@@ -189,6 +193,11 @@ func (t *vmstatTable) row(list []line, at time.Time) int {
 	case clocked > 0 && t.clock.set:
 		at = t.clock.at(tod)
 	}
+	if t.anew {
+		t.anew = false
+		t.part.note(list[0].no, "the first row of a run is the mean since boot and is left out")
+		return used
+	}
 	t.take(Row{Line: list[0].no, At: at}, values)
 	return used
 }
@@ -198,7 +207,6 @@ func (t *vmstatTable) take(row Row, values []float64) {
 	seenIdle := false
 	for i, name := range t.columns {
 		v := values[i]
-		t.worst[name] = max(t.worst[name], v)
 		if name == "id" {
 			seenIdle = true
 			t.idle = min(t.idle, v)
