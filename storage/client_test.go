@@ -66,7 +66,6 @@ func TestStoppedChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = add(want, feed(s.Store, 400, 300))
-	s.client.wait = 300 * time.Millisecond
 	q, err := s.Querier(0, math.MaxInt64)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +89,7 @@ func TestStoppedChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.drained(t)
-	s.client.wait = answerWait
+	eventually(t, "the child to answer again", func() bool { return s.Status().ChildUp })
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
 }
 
@@ -171,6 +170,13 @@ func checkSelfEventInMemory(t *testing.T, s *Store, text string) {
 // openSilent opens a store whose child says that it is ready and then nothing.
 func openSilent(t *testing.T) *Store {
 	t.Helper()
+	return openFake(t, func(*wire, message) {})
+}
+
+// openFake opens a store with a child that takes messages as told, and never
+// confirms anything.
+func openFake(t *testing.T, take func(*wire, message)) *Store {
+	t.Helper()
 	o := Options{Now: time.Now, spawn: func() (*process, error) {
 		ours, theirs := net.Pipe()
 		go func() {
@@ -182,9 +188,11 @@ func openSilent(t *testing.T) *Store {
 				return
 			}
 			for {
-				if _, err := readMessage(theirs); err != nil {
+				m, err := readMessage(theirs)
+				if err != nil {
 					return
 				}
+				take(out, m)
 			}
 		}()
 		return &process{conn: ours, kill: func() { theirs.Close() }, wait: func() error { return nil }}, nil
@@ -196,7 +204,7 @@ func openSilent(t *testing.T) *Store {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := s.Close(ctx); err == nil {
+		if err := s.Close(ctx); err == nil && s.Status().Unconfirmed > 0 {
 			t.Error("closing says that a silent child has stored everything")
 		}
 	})
@@ -213,7 +221,7 @@ func TestSilentChildIsReplaced(t *testing.T) {
 		if _, err := s.EventsIn(context.Background(), time.Time{}, began); err == nil {
 			t.Error("a silent child has answered")
 		}
-		if took := time.Since(began); took > answerWait+time.Second {
+		if took := time.Since(began); took > answerWait {
 			t.Errorf("the question took %v", took)
 		}
 		time.Sleep(silenceWait - 20*time.Second)
@@ -228,7 +236,7 @@ func TestSilentChildIsReplaced(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := s.client.calls(); n != 1 {
-			t.Errorf("%d questions wait for a silent child, want one", n)
+			t.Errorf("%d questions wait for a silent child, want the one that is put again", n)
 		}
 		time.Sleep(40 * time.Second)
 		synctest.Wait()

@@ -144,7 +144,7 @@ func (s *service) openStore(ctx context.Context) error {
 		return fmt.Errorf("data file: %w", err)
 	}
 	s.store = store
-	s.view = slowView{store, s.options.interval}
+	s.view = slowView{available{store}, s.options.interval}
 	j := s.newJudging(s.options.rules)
 	s.judging.Store(j)
 	s.stepper = newStepper(s.judge)
@@ -215,7 +215,8 @@ func (s *service) cost() time.Duration {
 }
 
 func (s *service) newServer() (*http.Server, error) {
-	b := &backend{Store: s.store, Query: rules.NewQuery(s.store, s.options.interval), service: s}
+	seen := available{s.store}
+	b := &backend{available: seen, Query: rules.NewQuery(seen, s.options.interval), service: s}
 	handler, err := web.New(web.Config{
 		Backend:      b,
 		Audit:        b.audit,
