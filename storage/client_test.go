@@ -1,11 +1,14 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +34,21 @@ func eventually(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("%s: not within 20 s", what)
 		}
 	}
+}
+
+// stopProcess stops a process and waits until all of it stands still.
+func stopProcess(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all threads to stop", func() bool {
+		stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		return err == nil && len(stats) > 0 && !slices.ContainsFunc(stats, func(name string) bool {
+			stat, err := os.ReadFile(name)
+			return err == nil && !bytes.Contains(stat, []byte(") T "))
+		})
+	})
 }
 
 // TestChildIsStartedAgain kills the child again and again: beats go on, and
@@ -62,9 +80,7 @@ func TestStoppedChild(t *testing.T) {
 	s.drained(t)
 	s.trim()
 	pid := s.Status().ChildPID
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopProcess(t, pid)
 	want = add(want, feed(s.Store, 400, 300))
 	q, err := s.Querier(0, math.MaxInt64)
 	if err != nil {

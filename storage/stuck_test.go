@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,9 +131,7 @@ func TestEndWithAStoppedChild(t *testing.T) {
 	s := openReal(t, dbPath(t))
 	want := feed(s.Store, 0, 200)
 	s.drained(t)
-	if err := syscall.Kill(s.Status().ChildPID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopProcess(t, s.Status().ChildPID)
 	want = add(want, feed(s.Store, 200, 150))
 	at := time.UnixMilli(base).UTC()
 	s.Event(model.Event{From: at, To: at, Text: "the last word"})

@@ -39,6 +39,22 @@ func storingChild(t *testing.T) int {
 	return 0
 }
 
+// standsStill reports whether all threads of a process are stopped.
+func standsStill(t *testing.T, pid int) bool {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+	if err != nil || len(stats) == 0 {
+		t.Fatal("the process has gone")
+	}
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		if err == nil && !strings.Contains(string(stat), ") T ") {
+			return false
+		}
+	}
+	return true
+}
+
 // look asks for a page and returns its status and text.
 func (s *serving) look(path string) (int, string) {
 	s.t.Helper()
@@ -67,8 +83,11 @@ func TestServeWithAStoppedChild(t *testing.T) {
 	if code, _ := s.look("/findings/NOPE"); code != http.StatusNotFound {
 		t.Errorf("an unknown finding: status %d", code)
 	}
-	if err := syscall.Kill(storingChild(t), syscall.SIGSTOP); err != nil {
+	child := storingChild(t)
+	if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
+	}
+	for !standsStill(t, child) {
 	}
 	began := time.Now().UTC()
 	earlier := "?from=" + began.Add(-time.Hour).Format(time.RFC3339Nano) + "&to=" + began.Format(time.RFC3339Nano)
