@@ -19,6 +19,7 @@ const (
 	KindMarkEnd         Kind = "mark-end"     // ZGC; Shenandoah's final mark
 	KindRelocateStart   Kind = "relocate-start"
 	KindUpdateRefs      Kind = "update-refs" // Shenandoah
+	KindFinalRoots      Kind = "final-roots" // Shenandoah, of a cycle that found only garbage
 	KindOther           Kind = "other"
 	kindEvacFailure     Kind = "evacuation-failure" // labels only
 	kindHumongous       Kind = "humongous"          // labels only

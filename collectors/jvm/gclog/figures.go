@@ -20,6 +20,7 @@ type Figures struct {
 	FullTotal        time.Duration
 	Young            int64
 	RemarkCleanup    int64
+	Nested           int64 // full collections inside young ones, part of those
 	Degenerated      int64
 	HumongousCause   int64
 	EvacuationFailed int64

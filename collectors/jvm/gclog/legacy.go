@@ -58,6 +58,7 @@ var forms = [...]struct {
 	form form
 }{
 	{"GC concurrent", formConcurrent},
+	{"GC Worker", formOther}, // G1's details
 	{"GC pause", formG1},
 	{"GC remark", formRemark},
 	{"GC cleanup", formCleanup},
@@ -269,7 +270,7 @@ func (p *Parser) closeEntry(tail []byte) {
 		l.skipTimes = bytes.HasPrefix(tail, []byte("CMS-concurrent")) && bytes.Contains(tail, []byte(" secs"))
 	case l.form == formTimes:
 		p.timesEntry(tail)
-	case l.form == formEden && l.heapDue:
+	case l.heapDue && (l.form == formEden || bytes.Contains(tail, []byte("->")) && tail[0] == ' '):
 		p.edenEntry(tail)
 	}
 }
@@ -297,11 +298,11 @@ func (p *Parser) timesEntry(b []byte) {
 }
 
 // edenEntry reads "Eden: ... Heap: 92.7M(119.0M)->97.0M(128.0M)" of the pause
-// before.
+// before, or " 68M->62M(126M)" (JDK 6).
 func (p *Parser) edenEntry(b []byte) {
 	p.legacy.heapDue = false
-	at := bytes.Index(b, []byte("Heap: "))
-	if at < 0 || len(p.pending) == 0 {
+	at := max(0, bytes.Index(b, []byte("Heap: ")))
+	if at == 0 && p.legacy.form == formEden || len(p.pending) == 0 {
 		return
 	}
 	if h, ok := heapOf(b[at:]); ok >= 0 {

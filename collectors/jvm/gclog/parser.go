@@ -21,9 +21,12 @@ type Parser struct {
 	safepoint string // operation of the safepoint under way (JDK 11, 12)
 	evacuated int64  // GC id of "To-space exhausted"; -1: none
 	upgraded  int64  // GC id of "Cannot finish degeneration"
-	causes    [8]cycleCause
-	nextCause int
-	words     map[string]string // causes, operations and threads, each kept once
+	// concurrent is the GC id of a concurrent phase that has just ended: CMS of JDK
+	// 9 to 13 prints processor times for those too, which are no pause's.
+	concurrent int64
+	causes     [8]cycleCause
+	nextCause  int
+	words      map[string]string // causes, operations and threads, each kept once
 
 	legacy legacyState
 }
@@ -45,7 +48,7 @@ func StartedAt(start time.Time, slack time.Duration) Option {
 
 // NewParser makes a parser that hands what it finds to h.
 func NewParser(h Handler, options ...Option) *Parser {
-	p := &Parser{handler: h, jvm: 1, evacuated: -1, upgraded: -1, words: map[string]string{}}
+	p := &Parser{handler: h, jvm: 1, evacuated: -1, upgraded: -1, concurrent: -1, words: map[string]string{}}
 	p.clock.last = -1
 	p.figures.JVMs = 1
 	for i := range p.causes {
@@ -131,7 +134,7 @@ func (p *Parser) newJVM() {
 	p.figures.JVMs++
 	p.events = 0
 	p.clock = clock{last: -1}
-	p.evacuated, p.upgraded, p.safepoint = -1, -1, ""
+	p.evacuated, p.upgraded, p.concurrent, p.safepoint = -1, -1, -1, ""
 	p.legacy.abandon()
 	for i := range p.causes {
 		p.causes[i].id = -1
@@ -151,6 +154,9 @@ func (p *Parser) at(s stamp) Moment {
 func (p *Parser) ended(pause Pause) {
 	pause.Line, pause.JVM = p.line, p.jvm
 	p.events++
+	if pause.ID == p.concurrent {
+		p.concurrent = -1
+	}
 	p.absorb(&pause)
 	if n := len(p.pending); n > 0 && (n >= maxPending || p.figures.Safepoints == 0 && p.figures.Pauses+int64(n) > maxPending) {
 		p.release(nil, n)
@@ -175,6 +181,7 @@ func (p *Parser) absorb(outer *Pause) {
 		}
 		outer.Kind = KindFull
 		outer.CPU = inner.CPU
+		p.figures.Nested++
 		p.pending = p.pending[:n-1]
 	}
 }
@@ -234,13 +241,18 @@ func collecting(operation string) bool {
 
 // cpu takes processor times; id is that of the collection, -1 if not printed.
 func (p *Parser) cpu(id int64, c CPU) {
-	p.figures.cpu(c)
 	for i := len(p.pending) - 1; i >= 0; i-- {
 		if pause := &p.pending[i]; !pause.CPU.Known && (id < 0 || pause.ID == id) {
 			pause.CPU = c
+			p.figures.cpu(c)
 			return
 		}
 	}
+	if id >= 0 && id == p.concurrent {
+		p.concurrent = -1
+		return
+	}
+	p.figures.cpu(c)
 }
 
 // stall takes a thread's wait.

@@ -170,6 +170,8 @@ func (p *Parser) collection(b []byte, d *decorations) {
 	case 'C':
 		if bytes.HasPrefix(text, []byte("Cannot finish degeneration")) {
 			p.upgraded = id
+		} else if bytes.HasPrefix(text, []byte("Concurrent ")) && text[len(text)-1] == 's' {
+			p.concurrent = id
 		}
 	case 'G', 'M':
 		p.cycleLine(id, text, d)

@@ -61,6 +61,8 @@ var names = [...]struct {
 	{"Final Mark", KindMarkEnd, "Shenandoah"},
 	{"Init Update", KindUpdateRefs, "Shenandoah"},
 	{"Final Update", KindUpdateRefs, "Shenandoah"},
+	{"Final Roots", KindFinalRoots, "Shenandoah"},
+	{"Final Evac", KindFinalRoots, "Shenandoah"},
 	{"Mark Start", KindMarkStart, "ZGC"},
 	{"Mark End", KindMarkEnd, "ZGC"},
 	{"Relocate Start", KindRelocateStart, "ZGC"},
@@ -95,7 +97,7 @@ func (p *Parser) describe(pause *Pause, text []byte) {
 // parenthesis takes one "(...)" after the name of a pause.
 func (p *Parser) parenthesis(pause *Pause, b []byte) {
 	switch pause.Kind {
-	case KindMarkStart, KindMarkEnd, KindRelocateStart, KindUpdateRefs, KindDegenerated, KindOther:
+	case KindMarkStart, KindMarkEnd, KindRelocateStart, KindUpdateRefs, KindFinalRoots, KindDegenerated, KindOther:
 		pause.Detail = p.join(pause.Detail, b)
 		return
 	}
