@@ -48,8 +48,7 @@ type Figures struct {
 	Blocked          int64 // see [CPU.Blocked]
 	SysHeavy         int64 // see [CPU.SysHeavy]
 	Kinds            map[Kind]KindFigures
-	First, Last      Moment // begin of the first and end of the last pause or safepoint
-	haveFirst        bool
+	First, Last      Moment // begin of the first and end of the last of all that was found
 	collectorPrinted bool
 }
 
@@ -105,15 +104,19 @@ func (f *Figures) pause(p *Pause) {
 	f.extent(p.Start, p.Duration)
 }
 
-// extent widens the time that the figures are of.
+// extent widens the time that the figures are of. Without the time of day the
+// first and the last in the log count: uptimes of several JVMs cannot be compared.
 func (f *Figures) extent(start Moment, d time.Duration) {
 	if start.Clock == ClockNone {
 		return
 	}
-	if !f.haveFirst {
-		f.First, f.haveFirst = start, true
+	end := start.earlier(-d)
+	if f.First.Clock == ClockNone || start.Wall.Before(f.First.Wall) {
+		f.First = start
 	}
-	f.Last = start.earlier(-d)
+	if f.Last.Clock == ClockNone || !end.Wall.Before(f.Last.Wall) {
+		f.Last = end
+	}
 }
 
 func (f *Figures) cpu(c CPU) {
@@ -153,6 +156,7 @@ func (f *Figures) safepoint(s *Safepoint) {
 }
 
 func (f *Figures) stall(s *Stall) {
+	f.extent(s.Start, s.Duration)
 	if s.Relocation {
 		f.RelocationStalls++
 		return

@@ -198,14 +198,15 @@ func within(inner, outer Moment) bool {
 	return true
 }
 
-// settle hands out all pending pauses, with the safepoint that held them if s is
-// not nil.
-func (p *Parser) settle(s *Safepoint) { p.release(s, len(p.pending)) }
+// settle hands out all pending pauses; those that were in the safepoint s, if it
+// is not nil, with that. It reports whether there were any.
+func (p *Parser) settle(s *Safepoint) (held bool) { return p.release(s, len(p.pending)) }
 
-func (p *Parser) release(s *Safepoint, n int) {
+func (p *Parser) release(s *Safepoint, n int) (held bool) {
 	for i := range p.pending[:n] {
 		pause := &p.pending[i]
-		if s != nil {
+		if s != nil && s.held(pause) {
+			held = true
 			pause.Stopped, pause.Reaching = s.Total, max(0, s.Reaching)
 		}
 		p.figures.pause(pause)
@@ -214,15 +215,32 @@ func (p *Parser) release(s *Safepoint, n int) {
 		}
 	}
 	p.pending = append(p.pending[:0], p.pending[n:]...)
+	return held
+}
+
+// held reports whether the pause was in this safepoint, whose line follows it.
+func (s *Safepoint) held(p *Pause) bool {
+	const slack = 10 * time.Millisecond // the lines are not printed at once
+	if p.Duration > s.Total+stampSlack {
+		return false
+	}
+	a, b := s.Start.Uptime-p.Start.Uptime, p.Start.Uptime+p.Duration-s.Start.Uptime-s.Total
+	if s.Start.Uptime < 0 || p.Start.Uptime < 0 {
+		if s.Start.Wall.IsZero() || p.Start.Wall.IsZero() {
+			return s.Operation == "" || collecting(s.Operation)
+		}
+		a = s.Start.Wall.Sub(p.Start.Wall)
+		b = p.Start.Wall.Add(p.Duration).Sub(s.Start.Wall.Add(s.Total))
+	}
+	return a <= slack && b <= slack
 }
 
 // stopped takes a safepoint whose line is complete.
 func (p *Parser) stopped(s Safepoint) {
 	s.Line, s.JVM = p.line, p.jvm
 	p.events++
-	s.GC = len(p.pending) > 0 || collecting(s.Operation)
+	s.GC = p.settle(&s) || collecting(s.Operation)
 	p.figures.safepoint(&s)
-	p.settle(&s)
 	if p.handler.Safepoint != nil {
 		p.handler.Safepoint(&s)
 	}

@@ -103,7 +103,9 @@ func (p *Parser) parenthesis(pause *Pause, b []byte) {
 	}
 	switch s := string(b); {
 	case s == "Normal", s == "Prepare Mixed":
-		pause.Detail = p.join(pause.Detail, b)
+		if s != "Normal" {
+			pause.Detail = p.join(pause.Detail, b)
+		}
 		p.figures.collector("G1", false)
 	case s == "Mixed":
 		pause.Kind = KindMixed
