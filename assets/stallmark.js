@@ -142,7 +142,7 @@
     for (const b of document.querySelectorAll(".copy[hidden], .help[hidden]")) b.hidden = false;
   }
   async function copy(button) {
-    const code = button.parentElement.querySelector("code");
+    const code = document.getElementById(button.dataset.copies) ?? button.parentElement.querySelector("code");
     let done = true;
     try {
       await navigator.clipboard.writeText(code.textContent);
@@ -184,7 +184,7 @@
 
   // share is where in the window the pointer is, 0 to 1, or null.
   function share(e) {
-    const plot = e.target.closest?.(".plot, .track");
+    const plot = e.target.closest?.(".plot, .lane .track");
     const frame = plot?.closest("[data-from]");
     if (!frame) return null;
     const box = plot.getBoundingClientRect();

@@ -43,7 +43,6 @@ type Signature struct {
 	What         string
 	Remedy       []RemedyRule
 	References   []string
-	Proven       Proof
 	Tests        []TestCase
 
 	refs []reference

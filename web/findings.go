@@ -27,7 +27,7 @@ func (s *server) findings(r *http.Request, w view.Window) (templ.Component, erro
 		return nil, err
 	}
 	page := view.Findings{Page: s.live(s.frame(r, w, "Findings")), Rows: view.BriefsOf(found, w)}
-	page.Timed, page.Twin = true, "/api/v1/findings"+w.Query()
+	page.Timed, page.Twin, page.Nav = true, "/api/v1/findings"+w.Query(), "/incidents"
 	rows := view.Lanes(s.cfg.Backend.Signatures(), model.Report{Findings: found}, nil, w)
 	page.Lanes = chart.LayLanes(rows[:view.Fired(rows)], nil, w.From, w.To)
 	return view.FindingsPage(page), nil
@@ -80,19 +80,19 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 		w = w.Fit(f.Started, *f.Ended)
 	}
 	p := s.live(s.frame(r, w, f.Title))
-	p.Timed, p.Twin, p.Nav = true, w.Link("api", "v1", "findings", f.ID), "/findings"
+	p.Timed, p.Twin, p.Nav = true, w.Link("api", "v1", "findings", f.ID), "/incidents"
 	p.Verdict = format.Clean(f.Title) + ", " + string(f.State)
 	page := view.NewFinding(p, f)
 	rep, err := s.liveReport(r.Context(), w)
 	if err != nil {
 		return nil, err
 	}
-	page.Chain = view.ChainOf(f.ID, rep, w)
 	events, err := s.cfg.Backend.EventsIn(r.Context(), w.From, w.To, model.EventSetting)
 	if err != nil {
 		return nil, err
 	}
 	changes := view.ChangesOf(events)
+	page.Chain = view.ChainOf(f.ID, rep, changes, w)
 	b := backdrop{w, []chart.Span{{From: f.Started, To: endOf(f, w)}}, marksOf(changes), gapsOf(rep.Coverage)}
 	charts := s.evidenceCharts(r.Context(), []model.Finding{f}, 2*evidenceMax, b)
 	page.Charts = figures(charts)

@@ -65,13 +65,7 @@ func spansOf(main []model.Finding, rep model.Report, w view.Window) []chart.Span
 	if len(main) == 0 {
 		return nil
 	}
-	var out []chart.Span
-	for _, f := range rep.Findings {
-		if f.Signature == main[0].Signature {
-			out = append(out, chart.Span{From: f.Started, To: endOf(f, w)})
-		}
-	}
-	return out
+	return spansAmong(main[0].Signature, rep.Findings, w)
 }
 
 func endOf(f model.Finding, w view.Window) time.Time {

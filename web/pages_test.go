@@ -215,6 +215,8 @@ func TestJSONTwins(t *testing.T) {
 	s := show(t, scene(t, "stalling"))
 	for path, want := range map[string]string{
 		"/api/v1/report":                      `"ruled_out"`,
+		"/api/v1/incidents":                   `"root": "f-dirty"`,
+		"/api/v1/incidents/f-append":          `"root": "f-dirty"`,
 		"/api/v1/findings":                    `"signature": "dirty-throttling"`,
 		"/api/v1/findings/f-dirty":            `"confidence": "confirmed"`,
 		"/api/v1/disks":                       `"device": "nvme1n1"`,
@@ -243,7 +245,7 @@ func TestJSONTwins(t *testing.T) {
 		t.Error("the status does not say in milliseconds when it was started")
 	}
 	// Every page names its twin, and the twin answers.
-	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/pagecache"} {
+	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/pagecache"} {
 		doc := s.page(t, path+"?range=1h")
 		twin := ""
 		for n := range doc.Descendants() {
@@ -259,7 +261,7 @@ func TestJSONTwins(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	s := show(t, scene(t, "hostile"))
-	for _, path := range []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/pagecache", "/audit", "/status", "/?tz=local"} {
+	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/pagecache", "/audit", "/status", "/?tz=local"} {
 		doc := s.page(t, path)
 		for n := range doc.Descendants() {
 			if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\x00\x1b\u202e\u202c") {

@@ -51,17 +51,12 @@ func (r *recent) query(ctx context.Context, ask ranger, expr string, from, to ti
 	if !ok || from.Before(known.from) || to.Before(known.to) || !start.After(from) {
 		known, start = recentLine{}, from
 	}
-	asked := watched(ctx)
-	fresh, err := ask(asked, expr, start, to, step)
+	fresh, err := ask(ctx, expr, start, to, step)
 	if err != nil {
 		return nil, err
 	}
 	line := recentLine{from, to, joined(known.matrix, fresh, from.UnixMilli(), start.UnixMilli())}
-	if isMissing(asked) {
-		Missing(ctx) // it is asked for again
-	} else {
-		r.keep(key, line)
-	}
+	r.keep(key, line)
 	return slices.Clone(line.matrix), nil
 }
 

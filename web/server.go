@@ -61,6 +61,11 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/", s.page(s.overview))
 	r.Get("/api/v1/report", s.json(s.reportJSON))
 
+	r.Get("/incidents", s.page(s.incidents))
+	r.Get("/api/v1/incidents", s.json(s.incidentsJSON))
+	r.Get("/incidents/{id}", s.page(s.incident))
+	r.Get("/api/v1/incidents/{id}", s.json(s.incidentOneJSON))
+
 	r.Get("/findings", s.page(s.findings))
 	r.Get("/api/v1/findings", s.json(s.findingsJSON))
 	r.Get("/findings/{id}", s.page(s.finding))
@@ -82,8 +87,6 @@ func (s *server) routes(r chi.Router) {
 
 	r.Get("/status", s.page(s.status))
 	r.Get("/api/v1/status", s.json(s.statusJSON))
-
-	r.Get("/api/v1/baselines", s.json(s.baselinesJSON))
 }
 
 // crossOrigin refuses state changes that another site's page asks for. Nothing

@@ -29,7 +29,6 @@ type signatureData struct {
 	Differential  []string          `json:"differential"`
 	Remedy        []signatureRemedy `json:"remedy"`
 	References    []string          `json:"references"`
-	Proven        string            `json:"proven,omitempty"`
 	File          string            `json:"file"`
 	BuiltIn       bool              `json:"built_in"`
 }
@@ -61,7 +60,7 @@ func dataOf(sig *rules.Signature, states map[string]view.State) signatureData {
 		For: sig.For.Seconds(), KeepFiringFor: sig.KeepFiringFor.Seconds(),
 		Evidence: []signatureProof{}, Remedy: []signatureRemedy{},
 		Explains: list(sig.Explains), Differential: list(sig.Differential), References: list(sig.References),
-		Proven: sig.Proven.String(), File: sig.File, BuiltIn: sig.BuiltIn,
+		File: sig.File, BuiltIn: sig.BuiltIn,
 	}
 	for _, e := range sig.Evidence {
 		p := signatureProof{e.Title, e.Expr, e.Unit, cmp.Or(e.Op, rules.Above), nil, e.Role, e.Wait}

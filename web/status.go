@@ -119,6 +119,7 @@ func cleaned(all []string) []string {
 func (s *server) endpoints() [][2]string {
 	return [][2]string{
 		{"/api/v1/report", "the verdict of a window: findings, incidents, ruled_out, unknown, coverage; as diagnose --json prints it"},
+		{"/api/v1/incidents", "the incidents of a window with their findings, the worst first; /api/v1/incidents/{id} is the one of a finding"},
 		{"/api/v1/findings", "the findings of a window, the newest first; /api/v1/findings/{id} is one of them"},
 		{"/api/v1/disks", "every block device with rates and latencies; null where nothing was measured"},
 		{"/api/v1/pagecache", "what is in memory of each data file of the brokers"},

@@ -142,6 +142,14 @@ func lineOf(s Series, i int, c Chart, f frame, scale format.Scale) Line {
 	}
 }
 
+// Place is where a time is in [from, to], in percent.
+func Place(t, from, to time.Time) string {
+	if !to.After(from) {
+		return percent(0)
+	}
+	return percent(min(max(float64(t.Sub(from))/float64(to.Sub(from)), 0), 1))
+}
+
 func boxes(spans []Span, from, to time.Time) []Box {
 	var all []Box
 	total := float64(to.Sub(from))

@@ -54,12 +54,13 @@ func LayLanes(rows []Lane, moments []Mark, from, to time.Time) Lanes {
 		Marks:  marks(moments, from, to),
 	}
 	for _, row := range rows {
-		out.Tracks = append(out.Tracks, layTrack(row, from, to))
+		out.Tracks = append(out.Tracks, LayTrack(row, from, to))
 	}
 	return out
 }
 
-func layTrack(row Lane, from, to time.Time) Track {
+// LayTrack lays one row out over [from, to].
+func LayTrack(row Lane, from, to time.Time) Track {
 	track := Track{Lane: row, Ticks: tickColumns(row.Ticks, from, to)}
 	for _, b := range row.Bars {
 		for _, box := range boxes([]Span{{b.From, b.To}}, from, to) {

@@ -4,7 +4,9 @@ package gallery
 func Paths(scene string) []string {
 	switch scene {
 	case "stalling":
-		return []string{"/", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"}
+		return []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"}
+	case "two-incidents":
+		return []string{"/", "/incidents"}
 	case "store-down", "denied":
 		return []string{"/", "/status"}
 	case "page-cache", "page-cache-many", "page-cache-denied":
@@ -12,7 +14,7 @@ func Paths(scene string) []string {
 	case "many-disks":
 		return []string{"/disks"}
 	case "hostile":
-		return []string{"/", "/disks", "/findings/f-dirty", "/pagecache", "/audit", "/status"}
+		return []string{"/", "/disks", "/incidents", "/incidents/f-dirty", "/findings/f-dirty", "/pagecache", "/audit", "/status"}
 	}
 	return []string{"/"}
 }

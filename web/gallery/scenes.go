@@ -77,7 +77,7 @@ func Stalling() Scene {
 	start := end().Add(-128 * time.Second)
 	s.Report.Findings = []model.Finding{
 		dirtyFinding(start, nil),
-		simple("f-append", "rocketmq-append-stall", "Appends wait inside the kernel", model.LayerMechanism, start.Add(3*time.Second), "Longest append", 2.1, "seconds", 0.5),
+		explaining(simple("f-append", "rocketmq-append-stall", "Appends wait inside the kernel", model.LayerMechanism, start.Add(3*time.Second), "Longest append", 2.1, "seconds", 0.5), "rocketmq-broker-busy"),
 		simple("f-busy", "rocketmq-broker-busy", "The broker refuses sends: busy", model.LayerSymptom, start.Add(7*time.Second), "TIMEOUT_CLEAN_QUEUE lines", 853, "count", 1),
 	}
 	s.Report.Incidents = []model.Incident{{Root: "f-dirty", Findings: []string{"f-dirty", "f-append", "f-busy"}, Started: start}}
@@ -175,6 +175,13 @@ func Calm() Scene { return base("nothing is wrong", host(end(), span, calmLoad()
 func calmUnknown() Scene {
 	s := base("nothing is wrong, a minor signature is unknown", host(end(), span, calmLoad()))
 	s.Report.Unknown = []model.Unknown{journalUnknown()}
+	s.Report.NotApplicable = []model.NotApplicable{
+		{Signature: "cfs-throttling", Title: "The CPU quota is used up", Layer: model.LayerCause, Severity: model.SeverityCritical, Why: "no broker has a CPU quota"},
+		{Signature: "gc-stop-the-world", Title: "The collector stops the broker", Layer: model.LayerCause, Severity: model.SeverityCritical, Why: "no JVM is watched", Mend: "name a process to watch"},
+	}
+	for _, n := range s.Report.NotApplicable {
+		s.Report.RuledOut = slices.DeleteFunc(s.Report.RuledOut, func(r model.RuledOut) bool { return r.Signature == n.Signature })
+	}
 	return s
 }
 
@@ -258,7 +265,7 @@ func hostile() Scene {
 	s.About = "hostile text in every field"
 	for i := range s.Report.Findings {
 		f := &s.Report.Findings[i]
-		f.Title, f.What = Hostile, Hostile+"\n\n"+Hostile
+		f.Title, f.What, f.Caveat = Hostile, Hostile+"\n\n"+Hostile, Hostile
 		f.Subject = map[string]string{"device": Hostile, Hostile: "x"}
 		for k := range f.Evidence {
 			f.Evidence[k].Title, f.Evidence[k].Detail = Hostile, Hostile
@@ -270,6 +277,7 @@ func hostile() Scene {
 	}
 	s.Report.RuledOut = []model.RuledOut{{Signature: Hostile, Title: Hostile, Why: Hostile}}
 	s.Report.Unknown = []model.Unknown{{Signature: Hostile, Title: Hostile, Why: Hostile, Mend: Hostile}}
+	s.Report.NotApplicable = []model.NotApplicable{{Signature: Hostile, Title: Hostile, Why: Hostile, Mend: Hostile}}
 	s.Report.Coverage = []model.Coverage{{Source: Hostile, State: model.SourceFailed, Detail: Hostile, Mend: Hostile}, {Source: "x", State: Hostile}}
 	for i := range s.Events {
 		s.Events[i].Text = Hostile
@@ -313,6 +321,11 @@ func only(s Scene, f model.Finding) Scene {
 		}
 	}
 	return s
+}
+
+func explaining(f model.Finding, what ...string) model.Finding {
+	f.Explains = what
+	return f
 }
 
 func settingEvents() []model.Event {

@@ -47,6 +47,8 @@ type Finding struct {
 	Brief    Brief
 	Kind     VerdictKind
 	Because  string
+	Caveat   string   // what keeps the confidence down
+	Incident string   // path of the incident's page
 	What     []string // paragraphs
 	Subject  []Pair
 	Proofs   []Proof
@@ -54,7 +56,7 @@ type Finding struct {
 	RuledOut []Checked
 	Advice   []Advice
 	Explains []Choice
-	Chain    []Step
+	Chain    Chain
 	Changes  []Change
 	Sig      string // path of the signature's page
 	When     string // path of the overview around it
@@ -72,6 +74,7 @@ func NewFinding(p Page, f model.Finding) Finding {
 	w := p.Window
 	page := Finding{
 		Page: p, Brief: briefOf(f, w), Kind: kindOf([]model.Finding{f}), Because: because(f),
+		Caveat: format.Clean(f.Caveat), Incident: w.Link("incidents", f.ID),
 		What: paragraphs(f.What), Sig: w.Link("signatures", f.Signature),
 		RuledOut: ruledOut(f.RuledOut, w), Advice: adviceOf(f.Remedy),
 	}

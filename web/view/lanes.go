@@ -24,8 +24,12 @@ func Lanes(sigs []*rules.Signature, r model.Report, events []model.Event, w Wind
 		return rows[id]
 	}
 	for _, s := range sigs {
+		st := states[s.ID]
+		if st.Class == "not-here" {
+			continue
+		}
 		row := add(s.ID, s.Layer)
-		if st := states[s.ID]; st.Word == "unknown" {
+		if st.Word == "unknown" {
 			row.State, row.Why = "unknown", st.Why
 		}
 		row.Ticks = ticksOf(s, events)
@@ -83,10 +87,12 @@ func layerRank(layer string) int {
 
 func barOf(f model.Finding, w Window) chart.Bar {
 	to := w.To
-	text := format.Clean(f.Title) + ", " + string(f.Confidence) + ", since " + format.Clock(f.Started)
-	if f.Ended != nil {
+	text := format.Clean(f.Title) + ", " + string(f.Confidence)
+	if f.Ended == nil {
+		text += ", since " + format.Clock(f.Started)
+	} else {
 		to = *f.Ended
-		text += " until " + format.Clock(to)
+		text += ", " + format.Clock(f.Started) + " to " + format.Clock(to)
 	}
 	return chart.Bar{From: f.Started, To: to, Class: severityClass(f.Severity), Title: text}
 }

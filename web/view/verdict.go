@@ -40,7 +40,8 @@ type Verdict struct {
 	Watching   bool   // it has ended, but is not settled: it may return
 	Subject    string // what it is about, for instance a device
 	Link       string // the root finding's page
-	Chain      []Step
+	Chain      Chain
+	Incident   string // path of the incident's page
 	Measured   string // the value that says most, of a stall without a chain
 	MeasuredOf string
 	Do         *Advice
@@ -48,15 +49,8 @@ type Verdict struct {
 	MoreAdvice int      // further remedies on the finding's page
 	RuledOut   []Checked
 	Unknown    []Checked
-}
-
-// Step is one link of the chain cause, mechanism, symptom.
-type Step struct {
-	Layer model.Layer
-	Title string
-	Value string // what was measured, against its threshold
-	Of    string // what that value is
-	Link  string
+	NotHere    []Checked // what there is nothing to judge by on this host
+	Caveat     string    // what keeps the confidence down
 }
 
 // Checked is a signature that was ruled out, or could not be judged.
@@ -89,11 +83,11 @@ type Brief struct {
 // NewVerdict reads the banner from a report and the changed settings of its
 // window. Blind says that there is no data at all in the window.
 func NewVerdict(r model.Report, changes []Change, w Window, blind bool) Verdict {
-	v := Verdict{RuledOut: ruledOut(r.RuledOut, w), Unknown: unknown(r.Unknown, w)}
+	v := Verdict{RuledOut: ruledOut(r.RuledOut, w), Unknown: unknown(r.Unknown, w), NotHere: notApplicable(r, w)}
 	main := mainIncident(r)
 	switch {
 	case main != nil:
-		v.incident(*main, r, w)
+		v.incident(*main, r, changes, w)
 		v.Changed = changedNear(findingsOf(*main, r)[0], changes, w)
 	case blind:
 		v.Kind, v.Glyph, v.Word = Blind, GlyphUnknown, "No data"
@@ -102,7 +96,7 @@ func NewVerdict(r model.Report, changes []Change, w Window, blind bool) Verdict 
 		if w.Live {
 			v.Text += " If Stallmark has just started, the first ones come within seconds and this page fills by itself; if not, the Status page says which sources answer."
 		}
-		v.RuledOut, v.Unknown = nil, nil
+		v.RuledOut, v.Unknown, v.NotHere = nil, nil, nil
 	default:
 		v.nothing(r, w)
 	}
@@ -115,9 +109,6 @@ func (v *Verdict) nothing(r model.Report, w Window) {
 	v.Title = "No known stall"
 	judged := slices.DeleteFunc(slices.Clone(r.RuledOut), idle)
 	v.Text = fmt.Sprintf("%s checked, none fired.", count(len(judged), "signature was", "signatures were"))
-	if n := len(r.RuledOut) - len(judged) + len(r.NotApplicable); n > 0 {
-		v.Text += fmt.Sprintf(" %s nothing to judge on this host.", count(n, "has", "have"))
-	}
 	if len(r.Unknown) == 0 {
 		return
 	}
@@ -135,7 +126,7 @@ func (v *Verdict) nothing(r model.Report, w Window) {
 }
 
 // incident fills the banner from the main incident.
-func (v *Verdict) incident(i model.Incident, r model.Report, w Window) {
+func (v *Verdict) incident(i model.Incident, r model.Report, changes []Change, w Window) {
 	all := findingsOf(i, r)
 	if len(all) == 0 {
 		return
@@ -147,12 +138,14 @@ func (v *Verdict) incident(i model.Incident, r model.Report, w Window) {
 	if v.Kind == Stalling || v.Kind == Stalled {
 		v.Word = word(v.Kind)
 	}
-	v.Confidence, v.Because = root.Confidence, because(root)
+	v.Confidence, v.Because, v.Caveat = root.Confidence, because(root), format.Clean(root.Caveat)
+	v.Incident = w.Link("incidents", root.ID)
 	v.Started, v.Ended = i.Started, ended(i.Ended)
 	v.Lasted = lasted(v.Started, v.Ended, w)
 	v.Watching = i.Ended != nil && slices.ContainsFunc(all, func(f model.Finding) bool { return f.State == model.StateFiring })
-	if v.Chain = chain(all, w); len(v.Chain) == 1 {
-		v.Measured, v.MeasuredOf, v.Chain = v.Chain[0].Value, v.Chain[0].Of, nil
+	if v.Chain = chain(all, changes, w); len(v.Chain.Steps) == 1 {
+		v.Measured, v.MeasuredOf = headline(root)
+		v.Chain = Chain{}
 	}
 	if a, more := adviceNow(root); a != nil {
 		v.Do, v.MoreAdvice = a, more
@@ -186,13 +179,26 @@ func kindOf(all []model.Finding) VerdictKind {
 func ruledOut(all []model.RuledOut, w Window) []Checked {
 	var out []Checked
 	for _, r := range all {
-		glyph := GlyphOK
-		if idle(r) {
-			glyph = GlyphAbsent
+		if !idle(r) {
+			out = append(out, Checked{Glyph: GlyphOK, ID: format.Clean(r.Signature), Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
 		}
-		out = append(out, Checked{Glyph: glyph, ID: format.Clean(r.Signature), Title: format.Clean(firstLine(r.Title, r.Signature)), Why: format.Clean(r.Why), Link: w.Link("signatures", r.Signature)})
 	}
 	slices.SortStableFunc(out, func(a, b Checked) int { return checkedRank(a) - checkedRank(b) })
+	return out
+}
+
+// notApplicable are the signatures without anything on this host that they are
+// about.
+func notApplicable(r model.Report, w Window) []Checked {
+	var out []Checked
+	for _, n := range r.NotApplicable {
+		out = append(out, Checked{GlyphAbsent, format.Clean(n.Signature), format.Clean(firstLine(n.Title, n.Signature)), format.Clean(n.Why), format.Clean(n.Mend), w.Link("signatures", n.Signature)})
+	}
+	for _, c := range r.RuledOut {
+		if idle(c) {
+			out = append(out, Checked{Glyph: GlyphAbsent, ID: format.Clean(c.Signature), Title: format.Clean(firstLine(c.Title, c.Signature)), Why: format.Clean(c.Why), Link: w.Link("signatures", c.Signature)})
+		}
+	}
 	return out
 }
 
@@ -205,13 +211,9 @@ const (
 
 func idle(r model.RuledOut) bool { return strings.HasPrefix(r.Why, notJudged) }
 
-// checkedRank puts what was measured before what was only not met, and that
-// before what there was nothing to judge by.
+// checkedRank puts what was measured before what was only not met.
 func checkedRank(c Checked) int {
-	switch {
-	case c.Glyph == GlyphAbsent:
-		return 2
-	case c.Why == notMet:
+	if c.Why == notMet {
 		return 1
 	}
 	return 0

@@ -90,7 +90,7 @@ func TestChain(t *testing.T) {
 		Incidents: []model.Incident{{Root: "dirty", Findings: []string{"dirty", "busy", "disk", "busy-2", "slow"}, Started: minute(1)}},
 	}
 	var got string
-	for _, s := range NewVerdict(r, nil, window(), false).Chain {
+	for _, s := range NewVerdict(r, nil, window(), false).Chain.Steps {
 		got += string(s.Layer) + ":" + s.Title + " "
 	}
 	if want := "cause:dirty mechanism:disk mechanism:slow symptom:busy "; got != want {
