@@ -24,12 +24,15 @@ type Config struct {
 	AfterBeat func(context.Context, time.Time)
 }
 
-// Sampler asks every source once a beat. A source that does not answer within
-// half an interval is skipped and named until it does; the others keep their
-// beat.
+// Sampler asks every source once a beat, one after another. When they take long
+// together, those that are left are asked all at once; a source that does not
+// answer within half an interval is skipped and named until it does. So one that
+// hangs takes nothing from the others.
 type Sampler struct {
 	cfg      Config
 	workers  []*worker
+	reader   *reader
+	timer    *time.Timer // of patience and deadline
 	batch    []model.Sample
 	late     *model.Series
 	duration []*model.Series
@@ -38,14 +41,13 @@ type Sampler struct {
 	change   chan time.Duration // an interval that Run has not taken up yet
 }
 
-// worker runs one source. While a collection is under way, only its goroutine
+// worker is one source. While a collection is under way, only its reader
 // touches out; the sampler learns of the end through done.
 type worker struct {
 	source Source
 	out    *Out
-	ask    chan time.Time
-	done   chan outcome
-	since  time.Time // of the collection under way, zero if idle
+	done   chan outcome // holds one
+	since  time.Time    // of the collection under way, zero if idle
 	state  model.Coverage
 	ended  bool // its series have been ended while it hangs
 }
@@ -70,7 +72,6 @@ func New(cfg Config) (*Sampler, error) {
 		s.workers = append(s.workers, &worker{
 			source: src,
 			out:    NewOut(src.Name()),
-			ask:    make(chan time.Time),
 			done:   make(chan outcome, 1),
 		})
 		s.duration = append(s.duration, model.NewSeries("stallmark_source_duration_seconds", "source", src.Name()))
@@ -106,9 +107,6 @@ func (s *Sampler) SetInterval(d time.Duration) error {
 // Run samples until ctx ends. Beats fall on multiples of the interval on the
 // wall clock; one that has been missed is counted, not made up for.
 func (s *Sampler) Run(ctx context.Context) error {
-	for _, w := range s.workers {
-		go s.work(ctx, w)
-	}
 	next := s.cfg.Now().Truncate(s.cfg.Interval).Add(s.cfg.Interval)
 	timer := time.NewTimer(next.Sub(s.cfg.Now()))
 	defer timer.Stop()
@@ -143,21 +141,6 @@ func (s *Sampler) nextBeat(last time.Time) time.Time {
 	return next
 }
 
-// work is the goroutine of one source.
-func (s *Sampler) work(ctx context.Context, w *worker) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case at := <-w.ask:
-			start := s.cfg.Now()
-			w.out.Reset(at)
-			err := w.source.Collect(s.cfg.Root, w.out)
-			w.done <- outcome{err, s.cfg.Now().Sub(start)}
-		}
-	}
-}
-
 // beat asks all idle sources, waits for them at most half an interval, and
 // hands over what they gave.
 func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
@@ -166,19 +149,9 @@ func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
 		model.Sample{Series: s.late, Value: max(late, 0).Seconds()},
 		model.Sample{Series: s.skipped, Value: s.lost},
 	)
-	for _, w := range s.workers {
-		s.drainLate(w)
-		if w.since.IsZero() {
-			w.since = at
-			select {
-			case w.ask <- at:
-			case <-ctx.Done():
-				return
-			}
-		}
+	if !s.ask(ctx, at) {
+		return
 	}
-	deadline := time.NewTimer(s.cfg.Interval / 2)
-	defer deadline.Stop()
 	expired := false
 	for i, w := range s.workers {
 		if w.since != at {
@@ -190,7 +163,7 @@ func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
 			case o := <-w.done:
 				s.accept(i, w, at, o)
 				continue
-			case <-deadline.C:
+			case <-s.timer.C:
 				expired = true
 			}
 		}
@@ -201,6 +174,7 @@ func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
 			s.hanging(w, at)
 		}
 	}
+	s.timer.Stop()
 	s.flush(ctx, at)
 }
 

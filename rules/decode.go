@@ -61,6 +61,7 @@ func (r *reader) decode(n *yaml.Node) *Signature {
 			r.list(n, func(n *yaml.Node) { s.Remedy = append(s.Remedy, r.remedy(n)) })
 		},
 		"references": func(n *yaml.Node) { s.References = r.texts(n) },
+		"proven":     func(n *yaml.Node) { s.Proven = r.proof(n) },
 		"tests": func(n *yaml.Node) {
 			r.list(n, func(n *yaml.Node) { s.Tests = append(s.Tests, r.test(n)) })
 		},

@@ -43,7 +43,8 @@ type Engine struct {
 	begun    time.Time                      // of the first beat
 	at       time.Time                      // of the last beat
 
-	book quietBook
+	book      quietBook
+	baselines *Baselines // nil: nothing is learned
 }
 
 // NewEngine makes an engine without state; see [Engine.Restore].
@@ -103,7 +104,7 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 			out = append(out, f)
 		}
 	}
-	return out, errors.Join(errs...)
+	return out, errors.Join(append(errs, e.learn(ctx, b))...)
 }
 
 // move is what a beat did to a subject that fires or did so.
@@ -256,7 +257,9 @@ func (e *Engine) settle(ctx context.Context, b *beat, m move) (model.Finding, bo
 		}
 		errs = append(errs, t.read(ctx, b, m.holds))
 		if m.holds {
-			errs = append(errs, t.advise(ctx, b))
+			var err error
+			t.caveat, err = t.noBaseline(ctx, b)
+			errs = append(errs, err, t.advise(ctx, b))
 			t.ruledOut = t.ruling.update(ctx, b, e, t.sig, t.started)
 		}
 		f = t.finding(ctx, b, m.holds)

@@ -50,7 +50,7 @@ func restoreTracked(s *Signature, f model.Finding) *tracked {
 	t := &tracked{
 		life: life{phase: firing, since: f.Started, last: f.Started},
 		sig:  s, subject: f.Subject, id: f.ID, started: f.Started, shown: f,
-		sure: f.Confidence, remedy: f.Remedy, ruledOut: f.RuledOut,
+		sure: f.Confidence, caveat: f.Caveat, remedy: f.Remedy, ruledOut: f.RuledOut,
 		restored: &restoration{},
 	}
 	if t.subject == nil {

@@ -43,6 +43,7 @@ type Signature struct {
 	What         string
 	Remedy       []RemedyRule
 	References   []string
+	Proven       Proof
 	Tests        []TestCase
 
 	refs []reference

@@ -33,6 +33,7 @@ type tracked struct {
 	ruling    ruling
 	ruledOut  []model.RuledOut
 	sure      model.Confidence
+	caveat    string // what keeps it from being surer
 	remedy    []model.Remedy
 	advised   time.Time
 	restored  *restoration // nil unless it comes from before a restart
@@ -192,12 +193,12 @@ func (t *tracked) finding(ctx context.Context, b *beat, holds bool) model.Findin
 		ID: t.id, Signature: t.sig.ID, Title: t.sig.Title, Layer: t.sig.Layer, Severity: t.sig.Severity,
 		State: model.StateFiring, Subject: t.subject, Started: t.started,
 		Evidence: t.evidence(ctx, b, holds), Explains: append([]string{}, t.sig.Explains...),
-		RuledOut: t.ruledOut, Remedy: t.remedy, What: t.sig.What,
+		RuledOut: t.ruledOut, Remedy: t.remedy, Caveat: t.caveat, What: t.sig.What,
 	}
 	if f.Remedy == nil {
 		f.Remedy = []model.Remedy{}
 	}
-	t.sure = surer(t.sure, ConfidenceOf(f.Evidence))
+	t.sure = surer(t.sure, withCaveat(ConfidenceOf(f.Evidence), t.caveat))
 	f.Confidence = t.sure
 	return f
 }

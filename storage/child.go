@@ -229,6 +229,8 @@ func (s *server) answer(ctx context.Context, id uint64, q question) error {
 		v, err = s.recorder.findings(q)
 	case askFinding:
 		v, err = s.recorder.finding(q.ID)
+	case askState:
+		v, err = s.recorder.stateNamed(q.ID)
 	default:
 		err = fmt.Errorf("%w: topic %q", errMessage, q.Topic)
 	}

@@ -90,6 +90,7 @@ func TestSamplesSurviveReopening(t *testing.T) {
 	s.shut(t)
 	s = openTest(t, path)
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
+	s.drained(t) // the child has told its state by then
 	if st := s.Status(); st.Blocks < 8 || !st.ChildUp {
 		t.Errorf("status %+v", st)
 	}

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,19 +18,20 @@ const (
 	longPause   = 10 * time.Second       // at most, doubled after each failure
 	silenceWait = time.Minute            // before a child that does not answer is killed
 	window      = 64                     // beats and notes on their way
-	closeGrace  = 2 * time.Second        // for the child to exit when there is no time left
+	lastWait    = 350 * time.Millisecond // for the last beats, before another child is given them
+	closeGrace  = 50 * time.Millisecond  // for the child to exit when there is no time left
 )
 
 // client keeps a child running and streams the head and the outbox to it. What
 // was not confirmed is sent again to the next child.
 type client struct {
 	opts   Options
-	wait   time.Duration // for an answer
 	head   *head
 	outbox *outbox
 	self   func(model.Event) // takes what the child says of itself
 	up     func()            // called when a child has begun to serve
 	wake   chan struct{}     // something is to be sent
+	hurry  chan struct{}     // the next child is not to be waited for
 	ctx    context.Context
 	stop   context.CancelFunc
 	done   chan struct{}
@@ -48,8 +50,8 @@ type client struct {
 func newClient(o Options, h *head, out *outbox, self func(model.Event), up func()) *client {
 	ctx, stop := context.WithCancel(context.Background())
 	return &client{
-		opts: o, wait: answerWait, calm: longPause, head: h, outbox: out, self: self, up: up,
-		wake: make(chan struct{}, 1), ctx: ctx, stop: stop, done: make(chan struct{}),
+		opts: o, calm: longPause, head: h, outbox: out, self: self, up: up,
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), ctx: ctx, stop: stop, done: make(chan struct{}),
 	}
 }
 
@@ -117,6 +119,7 @@ func (c *client) run(l *link, p *process) {
 		case <-c.ctx.Done():
 			return
 		case <-time.After(pause):
+		case <-c.hurry:
 		}
 		pause = min(2*pause, longPause)
 		var err error
@@ -174,36 +177,79 @@ func (c *client) setState(st diskState) {
 }
 
 const (
-	answerWait = 3 * time.Second // for an answer
-	suspicious = 3 * time.Second // of silence: the child pings every second
+	answerWait = 3 * time.Second  // for an answer
+	wordWait   = 2 * time.Second  // for the next word of it
+	suspicious = 3 * time.Second  // of silence: the child pings every second
+	probeWait  = 10 * time.Second // before a child that owes an answer is asked again
 )
 
 // ask asks the child. The error is errChild or a deadline's if it does not
-// answer. Of a silent child one question at a time waits for an answer, to see
-// whether it is back; the others fail at once.
+// answer. A child that owes an answer, or is silent, is not waited for again:
+// questions fail at once until it has answered one that is put to it in the
+// background.
 func (c *client) ask(ctx context.Context, q question, part func([]byte) error) error {
-	c.mu.Lock()
-	l := c.link
-	c.mu.Unlock()
-	if l == nil {
+	l := c.current()
+	if l == nil || l.stuck.Load() {
 		return errChild
 	}
 	if l.silence() >= suspicious {
-		if !l.probing.CompareAndSwap(false, true) {
-			return errChild
-		}
-		defer l.probing.Store(false)
+		c.owed(l, q)
+		return errChild
 	}
-	q.Timeout = c.wait
+	q.Timeout = answerWait
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
-	return l.ask(ctx, q, part)
+	err := l.ask(ctx, q, wordWait, part)
+	if errors.Is(err, errOwed) {
+		c.owed(l, q)
+	}
+	return err
 }
 
-// waiting reports whether something that was sent has not been confirmed.
-func (c *client) waiting(l *link) bool {
+// owed notes that the child owes the answer to a question: whoever waits for
+// another one goes on without.
+func (c *client) owed(l *link, q question) {
+	if !l.stuck.CompareAndSwap(false, true) {
+		return
+	}
+	c.opts.Logger.Warn("the storage process does not answer: older history is missing until it does", "question", q.Topic)
+	l.drop()
+	go c.probe(l, q)
+}
+
+// probe puts the question again until it is answered or the child has ended.
+func (c *client) probe(l *link, q question) {
+	q.Timeout = probeWait
+	for {
+		ctx, cancel := context.WithTimeout(c.ctx, probeWait)
+		err := l.ask(ctx, q, 0, nil)
+		late := ctx.Err() != nil
+		cancel()
+		switch {
+		case errors.Is(err, errChild), c.ctx.Err() != nil:
+			return
+		case err != nil && late:
+			continue
+		}
+		l.stuck.Store(false)
+		c.opts.Logger.Info("the storage process answers again")
+		c.up()
+		return
+	}
+}
+
+// current is the link that is asked and sent to; nil while there is none.
+func (c *client) current() *link {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.link
+}
+
+// owing is how many beats and notes have not been confirmed.
+func (c *client) owing() (beats, notes int) {
 	c.head.mu.RLock()
 	seq := c.head.seq
 	c.head.mu.RUnlock()
-	return l.beat.Load() < seq
+	notes, _ = c.outbox.state()
+	return int(seq - min(seq, c.safeBeat.Load())), notes
 }

@@ -1,11 +1,14 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +34,21 @@ func eventually(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("%s: not within 20 s", what)
 		}
 	}
+}
+
+// stopProcess stops a process and waits until all of it stands still.
+func stopProcess(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all threads to stop", func() bool {
+		stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		return err == nil && len(stats) > 0 && !slices.ContainsFunc(stats, func(name string) bool {
+			stat, err := os.ReadFile(name)
+			return err == nil && !bytes.Contains(stat, []byte(") T "))
+		})
+	})
 }
 
 // TestChildIsStartedAgain kills the child again and again: beats go on, and
@@ -62,11 +80,8 @@ func TestStoppedChild(t *testing.T) {
 	s.drained(t)
 	s.trim()
 	pid := s.Status().ChildPID
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopProcess(t, pid)
 	want = add(want, feed(s.Store, 400, 300))
-	s.client.wait = 300 * time.Millisecond
 	q, err := s.Querier(0, math.MaxInt64)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +105,7 @@ func TestStoppedChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.drained(t)
-	s.client.wait = answerWait
+	eventually(t, "the child to answer again", func() bool { return s.Status().ChildUp })
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
 }
 
@@ -171,6 +186,13 @@ func checkSelfEventInMemory(t *testing.T, s *Store, text string) {
 // openSilent opens a store whose child says that it is ready and then nothing.
 func openSilent(t *testing.T) *Store {
 	t.Helper()
+	return openFake(t, func(*wire, message) {})
+}
+
+// openFake opens a store with a child that takes messages as told, and never
+// confirms anything.
+func openFake(t *testing.T, take func(*wire, message)) *Store {
+	t.Helper()
 	o := Options{Now: time.Now, spawn: func() (*process, error) {
 		ours, theirs := net.Pipe()
 		go func() {
@@ -182,9 +204,11 @@ func openSilent(t *testing.T) *Store {
 				return
 			}
 			for {
-				if _, err := readMessage(theirs); err != nil {
+				m, err := readMessage(theirs)
+				if err != nil {
 					return
 				}
+				take(out, m)
 			}
 		}()
 		return &process{conn: ours, kill: func() { theirs.Close() }, wait: func() error { return nil }}, nil
@@ -196,7 +220,7 @@ func openSilent(t *testing.T) *Store {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := s.Close(ctx); err == nil {
+		if err := s.Close(ctx); err == nil && s.Status().Unconfirmed > 0 {
 			t.Error("closing says that a silent child has stored everything")
 		}
 	})
@@ -213,7 +237,7 @@ func TestSilentChildIsReplaced(t *testing.T) {
 		if _, err := s.EventsIn(context.Background(), time.Time{}, began); err == nil {
 			t.Error("a silent child has answered")
 		}
-		if took := time.Since(began); took > answerWait+time.Second {
+		if took := time.Since(began); took > answerWait {
 			t.Errorf("the question took %v", took)
 		}
 		time.Sleep(silenceWait - 20*time.Second)
@@ -228,7 +252,7 @@ func TestSilentChildIsReplaced(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := s.client.calls(); n != 1 {
-			t.Errorf("%d questions wait for a silent child, want one", n)
+			t.Errorf("%d questions wait for a silent child, want the one that is put again", n)
 		}
 		time.Sleep(40 * time.Second)
 		synctest.Wait()

@@ -98,6 +98,18 @@ func inProcess(o Options, room *atomic.Bool) (*process, error) {
 	return &process{conn: parent, kill: func() { conn.Close() }, wait: func() error { return <-done }}, nil
 }
 
+// drain waits until all has been confirmed and synced.
+func (c *client) drain(ctx context.Context) error {
+	if err := c.confirmed(ctx); err != nil {
+		return err
+	}
+	l := c.current()
+	if l == nil {
+		return errChild
+	}
+	return l.ask(ctx, question{Topic: askSync, Timeout: answerWait}, 0, nil)
+}
+
 // drained waits until everything has been confirmed.
 func (s *testStore) drained(t testing.TB) {
 	t.Helper()

@@ -27,7 +27,7 @@ type link struct {
 
 	beat, note atomic.Uint64 // numbers below which all is safe
 	quiet      atomic.Int32  // seconds since the last message
-	probing    atomic.Bool   // somebody waits for an answer of a silent child
+	stuck      atomic.Bool   // it owes an answer: no further question is put to it
 
 	mu    sync.Mutex
 	calls map[uint64]*call
@@ -37,8 +37,10 @@ type link struct {
 
 // call is a question that waits for its answer.
 type call struct {
-	part func([]byte) error
-	done chan error
+	part    func([]byte) error
+	done    chan error
+	heard   chan struct{} // a part has come
+	patient bool          // it waits even if the child owes answers
 }
 
 // incomplete is for an answer that lacks what cannot be read.
@@ -46,8 +48,12 @@ type incomplete struct{ what string }
 
 func (i *incomplete) Error() string { return i.what + " cannot be read" }
 
-// errChild is for a child that cannot answer.
-var errChild = errors.New("the storage process does not answer")
+var (
+	// errChild is for a child that cannot answer.
+	errChild = errors.New("the storage process does not answer")
+	// errOwed is for a child that has not said a word of an answer in time.
+	errOwed = fmt.Errorf("%w in time", errChild)
+)
 
 func newLink(conn net.Conn) *link {
 	return &link{
@@ -173,6 +179,10 @@ func (l *link) answered(m message) {
 	}
 	switch m.kind {
 	case msgPart:
+		select {
+		case c.heard <- struct{}{}:
+		default:
+		}
 		if err := c.part(m.body); err != nil {
 			l.finish(m.id, err)
 		}
@@ -197,19 +207,44 @@ func (l *link) finish(id uint64, err error) {
 	}
 }
 
+// drop ends all calls that are not patient: the child owes answers.
+func (l *link) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, c := range l.calls {
+		if !c.patient {
+			delete(l.calls, id)
+			c.done <- errChild
+		}
+	}
+}
+
+// register makes a call and its number; false if the connection has ended.
+func (l *link) register(c *call) (id uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.calls == nil {
+		return 0, false
+	}
+	l.last++
+	l.calls[l.last] = c
+	return l.last, true
+}
+
 // ask asks a question. Part is called with each part of the answer, never after
-// ask has returned.
-func (l *link) ask(ctx context.Context, q question, part func([]byte) error) error {
+// ask has returned. When nothing of the answer has come for the time idle, the
+// error is errOwed; idle 0 waits as long as ctx.
+func (l *link) ask(ctx context.Context, q question, idle time.Duration, part func([]byte) error) error {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return err
 	}
 	var guard sync.Mutex
 	over := false
-	c := &call{done: make(chan error, 1), part: func(b []byte) error {
+	c := &call{done: make(chan error, 1), heard: make(chan struct{}, 1), patient: idle == 0, part: func(b []byte) error {
 		guard.Lock()
 		defer guard.Unlock()
-		if over {
+		if over || part == nil {
 			return nil
 		}
 		return part(b)
@@ -219,27 +254,39 @@ func (l *link) ask(ctx context.Context, q question, part func([]byte) error) err
 		defer guard.Unlock()
 		over = true
 	}()
-	l.mu.Lock()
-	if l.calls == nil {
-		l.mu.Unlock()
+	id, ok := l.register(c)
+	if !ok {
 		return errChild
 	}
-	l.last++
-	id := l.last
-	l.calls[id] = c
-	l.mu.Unlock()
 	defer l.finish(id, nil)
-	select {
-	case l.asks <- message{msgAsk, id, body}:
-	case <-l.dead:
-		return errChild
-	case <-ctx.Done():
-		return ctx.Err()
+	return l.await(ctx, message{msgAsk, id, body}, c, idle)
+}
+
+// await hands a question to the stream and waits for the end of its answer.
+func (l *link) await(ctx context.Context, m message, c *call, idle time.Duration) error {
+	asks, late := l.asks, (<-chan time.Time)(nil)
+	var timer *time.Timer
+	if idle > 0 {
+		timer = time.NewTimer(idle)
+		defer timer.Stop()
+		late = timer.C
 	}
-	select {
-	case err := <-c.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+	for {
+		select {
+		case asks <- m:
+			asks = nil
+		case <-c.heard:
+			if timer != nil {
+				timer.Reset(idle)
+			}
+		case err := <-c.done:
+			return err
+		case <-l.dead:
+			return errChild
+		case <-late:
+			return errOwed
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }

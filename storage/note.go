@@ -15,6 +15,7 @@ type note struct {
 	Fact     *model.Fact    `json:"fact,omitempty"`
 	Coverage *coverageNote  `json:"coverage,omitempty"`
 	Finding  *model.Finding `json:"finding,omitempty"`
+	State    *stateNote     `json:"state,omitempty"`
 }
 
 // coverageNote is a source's state from a time on.

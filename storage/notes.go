@@ -43,6 +43,8 @@ func putNote(tx *bbolt.Tx, n note) error {
 		return tx.Bucket(bucketCoverage).Put(versionKey(n.Coverage.State.Source, n.Coverage.At), v)
 	case n.Finding != nil:
 		return putFinding(tx, *n.Finding)
+	case n.State != nil:
+		return tx.Bucket(bucketMeta).Put(stateKey(n.State.Name), n.State.Value)
 	}
 	return nil
 }

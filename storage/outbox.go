@@ -57,10 +57,3 @@ func (o *outbox) state() (waiting int, lost uint64) {
 	defer o.mu.Unlock()
 	return len(o.notes), o.lost
 }
-
-// end is the number that the next note will have.
-func (o *outbox) end() uint64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.first + uint64(len(o.notes))
-}

@@ -16,7 +16,7 @@ import (
 
 // Querier implements promstorage.Queryable over [mint, maxt], both inclusive
 // and in milliseconds. History that the child does not give in time is missing
-// from the result, which then carries a warning.
+// from the result, which then carries [ErrPartial] as a warning.
 func (s *Store) Querier(mint, maxt int64) (promstorage.Querier, error) {
 	return &querier{s, mint, maxt}, nil
 }
@@ -86,7 +86,7 @@ func partial(newest, headFrom int64, why error) error {
 	if newest > 0 {
 		from = " after " + time.UnixMilli(newest).UTC().Format(time.RFC3339)
 	}
-	return fmt.Errorf("samples%s before %s are missing: %w", from, upTo, why)
+	return fmt.Errorf("%w: samples%s before %s are missing: %w", ErrPartial, from, upTo, why)
 }
 
 // LabelValues implements promstorage.LabelQuerier.

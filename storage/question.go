@@ -21,6 +21,7 @@ const (
 	askCoverage topic = "coverage"
 	askFindings topic = "findings"
 	askFinding  topic = "finding"
+	askState    topic = "state"
 	askSync     topic = "sync" // answered when all that came before is on the disk
 )
 

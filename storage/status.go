@@ -77,6 +77,8 @@ func (c *client) status(st *Status) {
 		if quiet := c.link.silence(); quiet >= suspicious {
 			st.ChildUp, st.Silent = false, quiet
 			st.ChildError = errChild.Error()
+		} else if c.link.stuck.Load() {
+			st.ChildUp, st.ChildError = false, errChild.Error()
 		}
 	}
 	d := c.state

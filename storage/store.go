@@ -69,6 +69,7 @@ type Store struct {
 	facts    history[string]
 	coverage history[model.Coverage]
 	findings findingSet
+	states   sync.Map      // what this run has kept by name, []byte
 	lastAt   atomic.Int64  // of the newest beat, milliseconds
 	lost     atomic.Uint64 // beats that were not taken, or dropped before they were safe
 	opened   time.Time

@@ -26,6 +26,9 @@ type Config struct {
 	Audit func(ctx context.Context, at time.Time) ([]audit.Result, error)
 	// PageCache knows what is in memory; nil: nobody looks.
 	PageCache PageCache
+	// Baselines is what was learned of hours without findings, as JSON; nil:
+	// nothing is learned.
+	Baselines func() ([]byte, error)
 }
 
 func (c *Config) complete() error {

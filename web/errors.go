@@ -41,6 +41,8 @@ func failureOf(err error) *failure {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &failure{http.StatusServiceUnavailable, "This took too long and was stopped. Try a shorter window.", err}
+	case errors.Is(err, ErrMissing):
+		return &failure{http.StatusNotFound, "This is not in memory, and older history does not answer just now. Try again in a while.", err}
 	case errors.Is(err, context.Canceled):
 		return &failure{http.StatusServiceUnavailable, "The request was given up.", err}
 	}

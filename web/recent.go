@@ -51,12 +51,17 @@ func (r *recent) query(ctx context.Context, ask ranger, expr string, from, to ti
 	if !ok || from.Before(known.from) || to.Before(known.to) || !start.After(from) {
 		known, start = recentLine{}, from
 	}
-	fresh, err := ask(ctx, expr, start, to, step)
+	asked := watched(ctx)
+	fresh, err := ask(asked, expr, start, to, step)
 	if err != nil {
 		return nil, err
 	}
 	line := recentLine{from, to, joined(known.matrix, fresh, from.UnixMilli(), start.UnixMilli())}
-	r.keep(key, line)
+	if isMissing(asked) {
+		Missing(ctx) // it is asked for again
+	} else {
+		r.keep(key, line)
+	}
 	return slices.Clone(line.matrix), nil
 }
 

@@ -61,7 +61,7 @@ func (s *server) liveReport(ctx context.Context, w view.Window) (model.Report, e
 		return kept.with(found, w), nil
 	}
 	rep, err := s.cfg.Backend.Report(ctx, w.From, w.To, found)
-	if err != nil {
+	if err != nil || isMissing(ctx) {
 		return rep, err
 	}
 	s.reports.mu.Lock()

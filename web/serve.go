@@ -19,6 +19,9 @@ import (
 // fragmentHeader is set by the page's script: it wants the body alone.
 const fragmentHeader = "Stallmark-Fragment"
 
+// missingHeader is set on JSON that lacks older history.
+const missingHeader = "Stallmark-History-Missing"
+
 type (
 	pageFunc func(r *http.Request, w view.Window) (templ.Component, error)
 	dataFunc func(r *http.Request, w view.Window) (any, error)
@@ -51,6 +54,7 @@ func (s *server) render(r *http.Request, f pageFunc) ([]byte, error) {
 }
 
 func (s *server) renderAnew(r *http.Request, w view.Window, f pageFunc) ([]byte, error) {
+	r = r.WithContext(watched(r.Context()))
 	component, err := f(r, s.fitted(r.Context(), w))
 	if err != nil {
 		return nil, err
@@ -72,10 +76,14 @@ func (s *server) json(f dataFunc) http.HandlerFunc {
 			s.fail(rw, r, err)
 			return
 		}
+		r = r.WithContext(watched(r.Context()))
 		data, err := f(r, w)
 		if err != nil {
 			s.fail(rw, r, err)
 			return
+		}
+		if isMissing(r.Context()) {
+			rw.Header().Set(missingHeader, "true")
 		}
 		body, err := json.MarshalIndent(data, "", "  ")
 		if err != nil {
@@ -145,7 +153,7 @@ func (s *server) fail(rw http.ResponseWriter, r *http.Request, err error) {
 func (s *server) frame(r *http.Request, w view.Window, title string) view.Page {
 	p := view.Page{
 		Title: format.Clean(title) + " · " + format.Clean(s.cfg.Host) + " · Stallmark",
-		Host:  s.cfg.Host, Version: s.cfg.Version, Window: w, Assets: s.assets,
+		Host:  s.cfg.Host, Version: s.cfg.Version, Window: w, Assets: s.assets, Gap: gap(r.Context()),
 	}
 	if section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); true {
 		p.Nav = "/" + section

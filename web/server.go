@@ -87,6 +87,8 @@ func (s *server) routes(r chi.Router) {
 
 	r.Get("/status", s.page(s.status))
 	r.Get("/api/v1/status", s.json(s.statusJSON))
+
+	r.Get("/api/v1/baselines", s.json(s.baselinesJSON))
 }
 
 // crossOrigin refuses state changes that another site's page asks for. Nothing

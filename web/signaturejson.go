@@ -29,6 +29,7 @@ type signatureData struct {
 	Differential  []string          `json:"differential"`
 	Remedy        []signatureRemedy `json:"remedy"`
 	References    []string          `json:"references"`
+	Proven        string            `json:"proven,omitempty"`
 	File          string            `json:"file"`
 	BuiltIn       bool              `json:"built_in"`
 }
@@ -60,7 +61,7 @@ func dataOf(sig *rules.Signature, states map[string]view.State) signatureData {
 		For: sig.For.Seconds(), KeepFiringFor: sig.KeepFiringFor.Seconds(),
 		Evidence: []signatureProof{}, Remedy: []signatureRemedy{},
 		Explains: list(sig.Explains), Differential: list(sig.Differential), References: list(sig.References),
-		File: sig.File, BuiltIn: sig.BuiltIn,
+		Proven: sig.Proven.String(), File: sig.File, BuiltIn: sig.BuiltIn,
 	}
 	for _, e := range sig.Evidence {
 		p := signatureProof{e.Title, e.Expr, e.Unit, cmp.Or(e.Op, rules.Above), nil, e.Role, e.Wait}

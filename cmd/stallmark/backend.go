@@ -6,7 +6,6 @@ import (
 
 	"stallmark/rules"
 	"stallmark/rules/audit"
-	"stallmark/storage"
 	"stallmark/storage/model"
 	"stallmark/web"
 )
@@ -14,7 +13,7 @@ import (
 // backend is what the page asks: store, PromQL over all that is sampled, and
 // the rules as they are at the time.
 type backend struct {
-	*storage.Store
+	available
 	*rules.Query
 	service *service
 }
@@ -29,7 +28,7 @@ func (b *backend) Signatures() []*rules.Signature { return b.service.judging.Loa
 
 // audit is for web.Config.
 func (b *backend) audit(ctx context.Context, at time.Time) ([]audit.Result, error) {
-	return b.service.judging.Load().checks.Run(ctx, b.Store, b.Query, at)
+	return b.service.judging.Load().checks.Run(ctx, b.available, b.Query, at)
 }
 
 // Health implements web.Backend.

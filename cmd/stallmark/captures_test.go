@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"stallmark/rules"
 	"stallmark/storage/model"
 )
 
@@ -168,4 +169,20 @@ func diagnosed(t *testing.T, args ...string) (model.Report, int) {
 		t.Fatalf("%v\n%s", err, got.stderr)
 	}
 	return r, got.code
+}
+
+// TestProofsAreTrue holds what the catalogue says about recordings to the table.
+func TestProofsAreTrue(t *testing.T) {
+	pack, _ := rules.Load()
+	for _, s := range pack.Signatures {
+		var said []string
+		for _, tr := range truths() {
+			if slices.ContainsFunc(tr.want, func(w ruling) bool { return w.sig == s.ID }) {
+				said = append(said, tr.capture)
+			}
+		}
+		if want := slices.Sorted(slices.Values(s.Proven.Recordings)); !slices.Equal(want, slices.Sorted(slices.Values(said))) {
+			t.Errorf("%s: proven by %q, said on %q", s.ID, want, said)
+		}
+	}
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"stallmark/collectors"
+	"stallmark/collectors/files"
 	"stallmark/rules"
 	"stallmark/storage/model"
 )
@@ -24,7 +26,10 @@ func diagnoseCommand() command {
 		help: `
 Without a PATH it watches this host for a while (--for) and gives its verdict.
 A PATH is a recording made with "stallmark record", a folder with one in it, or
-"-" for one on standard input; each gets a report of its own.
+"-" for one on standard input; each gets a report of its own. Anything else is
+read as text, all of it together: output of vmstat, iostat, sar, free and top,
+copies of /proc, stacks, kernel logs, in any mixture, plain or in tar, zip, gz
+or zst.
 
 Exit codes: 0 nothing found; 1 findings; 2 usage or unreadable input;
 3 nothing found, but a critical kernel cause could not be judged for want of
@@ -61,14 +66,27 @@ func runDiagnose(ctx context.Context, p *program, o *options, args []string) (in
 	var done []diagnosis
 	var failed error
 	code := exitOK
+	texts, names := files.NewBundle(files.DefaultBundleLimits()), []string{}
 	for _, path := range args {
 		d, err := p.replay(ctx, o, pack, path)
+		if errors.Is(err, files.ErrNotRecording) {
+			names = append(names, path)
+			failed = errors.Join(failed, p.gather(texts, path))
+			continue
+		}
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
 		done = append(done, d)
 		code = worse(code, exitCode(d.report))
+	}
+	if len(names) > 0 {
+		d, err := p.triage(ctx, o, pack, strings.Join(names, ", "), texts)
+		if failed = errors.Join(failed, err); err == nil {
+			done = append(done, d)
+			code = worse(code, exitCode(d.report))
+		}
 	}
 	if len(done) > 0 {
 		failed = errors.Join(failed, p.print(o, done))
@@ -143,6 +161,7 @@ func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diag
 	a := newAnalysis(pack, o.interval)
 	sources, waits, _ := m.traced()
 	defer waits.Close()
+	sources = append(sources, newBaselineSource(p.loadBaselines("baselines", baselinesOf(ctx, o.listen))))
 	var stepErr error
 	sampler, err := collectors.New(collectors.Config{
 		Root: root, Sources: sources, Sink: a.store, Interval: o.interval, Now: p.now,

@@ -30,6 +30,7 @@ func (s *service) newJudging(dirs []string) *judging {
 		s.log.Warn("rules: " + oneLine(problem.String()))
 	}
 	j.engine = rules.NewEngine(pack, s.view, s.options.interval)
+	j.engine.Learn(s.baselines)
 	return j
 }
 
@@ -40,6 +41,7 @@ func (s *service) judge(ctx context.Context, at time.Time) {
 		s.store.PutFinding(f)
 		s.announce(f)
 	}
+	s.keepBaselines()
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("rules", "error", err)
 	}

@@ -24,7 +24,8 @@ func recordCommand() command {
 FILE becomes a .tar.zst of the files under /proc and /sys that Stallmark reads,
 one folder a beat. "stallmark diagnose FILE" replays it. Environments and
 configuration files are not recorded, and of command lines only the arguments
-that say what a broker is and how its memory is set. An interrupt ends the
+that say what a broker is and how its memory is set. What a service on this
+host (--listen) has learned of quiet hours goes into it. An interrupt ends the
 recording; so does kill -9, with the last whole beat.`,
 		options: func(o *options) []option {
 			o.duration = defaultRecord
@@ -60,7 +61,9 @@ func (p *program) record(ctx context.Context, o *options, f *os.File) error {
 	live := collectors.NewLiveRoot(o.paths)
 	m := thisMachine(o, live)
 	m.thorough = true
-	w, err := files.NewWriter(f, files.WriterConfig{Meta: m.meta(p.version, o.interval), Root: live, Filter: process.Recordable})
+	meta := m.meta(p.version, o.interval)
+	meta.Baselines = baselinesOf(ctx, o.listen)
+	w, err := files.NewWriter(f, files.WriterConfig{Meta: meta, Root: live, Filter: process.Recordable})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"maps"
@@ -37,7 +38,12 @@ func (p *program) openRecording(path string) (*files.Recording, error) {
 	if path != "-" {
 		return files.Open(path, files.DefaultLimits())
 	}
-	rec, err := files.NewReader(p.stdin, files.DefaultLimits())
+	in := bufio.NewReader(p.stdin)
+	p.stdin = in // what is no recording is read as text
+	if head, _ := in.Peek(1024); !files.LooksLikeRecording(head) {
+		return nil, fmt.Errorf("standard input: %w", files.ErrNotRecording)
+	}
+	rec, err := files.NewReader(in, files.DefaultLimits())
 	if err != nil {
 		return nil, fmt.Errorf("standard input: %w", err)
 	}
@@ -54,7 +60,8 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	defer rec.Close()
 	m := recordedMachine(rec.Meta(), o.watch)
 	a := newAnalysis(pack, rec.Meta().Interval())
-	if err := a.run(ctx, rec, m); err != nil {
+	learned := p.loadBaselines(path, rec.Meta().Baselines)
+	if err := a.run(ctx, rec, m, learned); err != nil {
 		return diagnosis{}, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, note := range rec.Notes() {
@@ -72,9 +79,10 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 }
 
 // run takes the beats of a recording.
-func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine) error {
+func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine, learned *rules.Baselines) error {
 	sink := &factSink{Sink: a.store, known: map[string]string{}}
 	sources, _, _ := m.traced()
+	sources = append(sources, newBaselineSource(learned))
 	sampler, err := collectors.New(collectors.Config{Sources: sources, Sink: sink, Interval: rec.Meta().Interval()})
 	if err != nil {
 		return err

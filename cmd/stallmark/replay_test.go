@@ -26,7 +26,7 @@ func TestDiagnoseStandardInput(t *testing.T) {
 		t.Errorf("code %d, want %d; %s%s", code, want.code, firstDifference(out.String(), want.stdout), stderr.String())
 	}
 	p.stdin = strings.NewReader("hello")
-	if code := p.run(t.Context(), []string{"diagnose", "-"}); code != exitUsage || !strings.Contains(stderr.String(), "standard input: not a recording") {
+	if code := p.run(t.Context(), []string{"diagnose", "-"}); code != exitUsage || !strings.Contains(stderr.String(), "nothing in it is known") {
 		t.Errorf("code %d: %s", code, stderr.String())
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,7 +18,8 @@ func rulesCommand() command {
 		args:    "list|check|test [DIR...]",
 		summary: "List the signatures, check files of your own, or run the tests in them",
 		help: `
-list    prints every signature: layer, severity, id and title
+list    prints every signature: layer, severity, what it is proven by, id
+        and title; --json names the recordings and drills
 check   reads the signatures and prints each mistake as file:line:column
 test    runs the tests inside the signature files
 The DIRs, or the folders given with --rules, are read besides the built-in
@@ -61,20 +63,22 @@ type listedRule struct {
 	Severity string `json:"severity"`
 	File     string `json:"file"`
 	BuiltIn  bool   `json:"built_in"`
+	Proven   string `json:"proven,omitempty"`
 }
 
 func (p *program) listRules(o *options, pack *rules.Pack) (int, error) {
 	rows := []listedRule{}
 	for _, s := range pack.Signatures {
-		rows = append(rows, listedRule{s.ID, s.Title, string(s.Layer), string(s.Severity), s.File, s.BuiltIn})
+		rows = append(rows, listedRule{s.ID, s.Title, string(s.Layer), string(s.Severity), s.File, s.BuiltIn, s.Proven.String()})
 	}
 	if o.json {
 		enc := json.NewEncoder(p.stdout)
 		enc.SetIndent("", "  ")
 		return exitOK, enc.Encode(rows)
 	}
-	for _, r := range rows {
-		fmt.Fprintf(p.stdout, "%-10s %-9s %-28s %s\n", r.Layer, r.Severity, oneLine(r.ID), oneLine(r.Title))
+	for i, r := range rows {
+		word := cmp.Or(pack.Signatures[i].Proven.Word(), "-")
+		fmt.Fprintf(p.stdout, "%-10s %-9s %-10s %-28s %s\n", r.Layer, r.Severity, word, oneLine(r.ID), oneLine(r.Title))
 	}
 	return exitOK, nil
 }

@@ -50,6 +50,9 @@ type service struct {
 	cache   *pagecache.Source
 	judged  int64 // number of the interval that was judged last
 
+	baselines     *rules.Baselines
+	keptBaselines uint64 // their version that the store has
+
 	announced map[string]model.FindingState // of findings that have not ended
 }
 
@@ -144,7 +147,8 @@ func (s *service) openStore(ctx context.Context) error {
 		return fmt.Errorf("data file: %w", err)
 	}
 	s.store = store
-	s.view = slowView{store, s.options.interval}
+	s.view = slowView{available{store}, s.options.interval}
+	s.restoreBaselines(ctx)
 	j := s.newJudging(s.options.rules)
 	s.judging.Store(j)
 	s.stepper = newStepper(s.judge)
@@ -179,7 +183,7 @@ func (s *service) newSampler(root collectors.Root) (*collectors.Sampler, error) 
 		sink = s.flight.sink
 		extra = append(extra, s.flight.burst)
 	}
-	extra = append(extra, newSelfSource(s.machine.pageSize, s.lacks, s.storePID))
+	extra = append(extra, newSelfSource(s.machine.pageSize, s.lacks, s.storePID), newBaselineSource(s.baselines))
 	var sources []collectors.Source
 	sources, s.waits, s.cache = s.machine.traced()
 	sampler, err := collectors.New(collectors.Config{
@@ -215,11 +219,13 @@ func (s *service) cost() time.Duration {
 }
 
 func (s *service) newServer() (*http.Server, error) {
-	b := &backend{Store: s.store, Query: rules.NewQuery(s.store, s.options.interval), service: s}
+	seen := available{s.store}
+	b := &backend{available: seen, Query: rules.NewQuery(seen, s.options.interval), service: s}
 	handler, err := web.New(web.Config{
 		Backend:      b,
 		Audit:        b.audit,
 		PageCache:    dataFiles{s},
+		Baselines:    s.baselines.Save,
 		Host:         s.machine.hostname,
 		Version:      s.version,
 		Interval:     s.options.interval,

@@ -38,6 +38,8 @@ func writeText(w io.Writer, s screen, what string, r model.Report) error {
 	t.ruledOut()
 	t.unknown()
 	t.notApplicable()
+	t.decide()
+	t.excerpts()
 	t.coverage()
 	_, err := io.WriteString(w, t.String())
 	return err

@@ -22,11 +22,12 @@ type Meta struct {
 	Start      time.Time         `json:"start"`
 	IntervalMS int64             `json:"interval_ms"` // the beat
 	Hostname   string            `json:"hostname"`
-	Kernel     string            `json:"kernel"`          // release, as uname -r
-	PageSize   int               `json:"page_size"`       // bytes
-	ClockTicks int               `json:"clock_ticks"`     // a second, the unit of CPU times in /proc
-	Watch      []string          `json:"watch,omitempty"` // names and pids that were watched on request
-	Facts      map[string]string `json:"facts,omitempty"` // as they stood at the first tick
+	Kernel     string            `json:"kernel"`              // release, as uname -r
+	PageSize   int               `json:"page_size"`           // bytes
+	ClockTicks int               `json:"clock_ticks"`         // a second, the unit of CPU times in /proc
+	Watch      []string          `json:"watch,omitempty"`     // names and pids that were watched on request
+	Facts      map[string]string `json:"facts,omitempty"`     // as they stood at the first tick
+	Baselines  json.RawMessage   `json:"baselines,omitempty"` // what a service on that host had learned, as it keeps it
 }
 
 // Interval is the beat of the recording.

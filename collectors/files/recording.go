@@ -85,6 +85,11 @@ const (
 	tarOffset = 257
 )
 
+// LooksLikeRecording reports whether data that begins so can be a recording.
+func LooksLikeRecording(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(zstdMagic)) || len(head) > tarOffset && bytes.HasPrefix(head[tarOffset:], []byte(tarMagic))
+}
+
 func newReader(r io.Reader, limits Limits, closeFile func() error) (*Recording, error) {
 	in := bufio.NewReader(r)
 	plain, closeAll := io.Reader(in), closeFile

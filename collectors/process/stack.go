@@ -166,3 +166,12 @@ func (v verdict) waitOf(state byte) string {
 	}
 	return ""
 }
+
+// Classify says where a thread waits by the text of its stack, as in
+// /proc/PID/stack, or of wchan: the group (empty if it is none), the innermost
+// function (empty if the thread is not in the kernel) and the functions,
+// innermost first.
+func Classify(stack []byte) (wait, function, frames string) {
+	v := judge(parseStack(stack))
+	return v.wait, v.function, v.stack
+}

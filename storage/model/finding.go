@@ -174,6 +174,16 @@ type Window struct {
 	To   time.Time `json:"to"`
 }
 
+// Excerpt is one piece of a text that was given and what it was understood to be.
+type Excerpt struct {
+	File   string   `json:"file"`
+	From   int      `json:"from_line"` // counted from 1
+	To     int      `json:"to_line"`
+	Format string   `json:"format"`          // "vmstat", "iostat -x" ...; empty if it was not understood
+	Says   []string `json:"says,omitempty"`  // what is in it, in words
+	Notes  []string `json:"notes,omitempty"` // what was left out or assumed, with line numbers
+}
+
 // Report is the whole verdict about one window; `stallmark diagnose --json`
 // prints it.
 type Report struct {
@@ -184,4 +194,6 @@ type Report struct {
 	Unknown       []Unknown       `json:"unknown"`
 	NotApplicable []NotApplicable `json:"not_applicable"`
 	Coverage      []Coverage      `json:"coverage"`
+	Excerpts      []Excerpt       `json:"excerpts,omitempty"` // of a verdict from texts: what each piece was
+	Decide        []string        `json:"decide,omitempty"`   // commands whose output would tell more
 }

@@ -17,6 +17,15 @@ type Page struct {
 	Twin    string        // the same as JSON
 	Verdict string        // announced to screen readers when it changes
 	Assets  Assets
+	Gap     func() string // what older history lacks, once all has been asked; empty for nothing
+}
+
+// gap is the page's Gap, if it has one.
+func (p Page) gap() string {
+	if p.Gap == nil {
+		return ""
+	}
+	return p.Gap()
 }
 
 // Assets are the paths of the page's files, with their hashes.

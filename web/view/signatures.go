@@ -25,6 +25,7 @@ type SignatureRow struct {
 	Severity  model.Severity
 	State     State
 	Link      string
+	Proven    string // recording, drill or synthetic; empty if the file does not say
 }
 
 // Layered are the signatures of one layer.
@@ -46,6 +47,7 @@ type Signatures struct {
 type Signature struct {
 	Page
 	Row        SignatureRow
+	Proven     string
 	What       []string
 	Needs      []string
 	When       string
@@ -144,7 +146,7 @@ func NewSignatures(p Page, all []*rules.Signature, states map[string]State, h He
 
 // RowOf is one line of the catalogue.
 func RowOf(s *rules.Signature, states map[string]State, w Window) SignatureRow {
-	return SignatureRow{format.Clean(s.ID), format.Clean(s.Title), s.Layer, s.Severity, states[s.ID], w.Link("signatures", s.ID)}
+	return SignatureRow{format.Clean(s.ID), format.Clean(s.Title), s.Layer, s.Severity, states[s.ID], w.Link("signatures", s.ID), s.Proven.Word()}
 }
 
 // NewSignature fills the page of one signature.
@@ -153,7 +155,7 @@ func NewSignature(p Page, s *rules.Signature, states map[string]State) Signature
 	page := Signature{
 		Page: p, Row: RowOf(s, states, w), What: paragraphs(s.What), Needs: cleaned(s.Needs),
 		When: format.Code(strings.TrimSpace(s.When)), Extent: format.Code(strings.TrimSpace(s.Extent)), For: spanText(s.For), Keep: spanText(s.KeepFiringFor),
-		File: format.Clean(s.File), Explains: signatureLinks(s.Explains, w), Friends: signatureLinks(s.Differential, w),
+		File: format.Clean(s.File), Proven: format.Clean(s.Proven.String()), Explains: signatureLinks(s.Explains, w), Friends: signatureLinks(s.Differential, w),
 	}
 	for _, e := range s.Evidence {
 		page.Evidence = append(page.Evidence, askedOf(e))

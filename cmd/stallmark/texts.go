@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/collectors/files"
+	"stallmark/collectors/files/pasted"
+	"stallmark/rules"
+	"stallmark/storage/model"
+)
+
+// weak is why a verdict from the output of tools is never more than possible.
+const weak = "from the output of tools, which shows no thread waiting"
+
+// gather puts a file or the files of a folder into a bundle. Symbolic links in
+// a folder are passed over.
+func (p *program) gather(b *files.Bundle, name string) error {
+	if name == "-" {
+		b.Add("standard input", p.stdin)
+		return nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return gatherFile(b, name, func() (io.ReadCloser, error) { return os.Open(name) })
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(inner string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		return gatherFile(b, filepath.Join(name, inner), func() (io.ReadCloser, error) { return root.Open(inner) })
+	})
+}
+
+func gatherFile(b *files.Bundle, name string, open func() (io.ReadCloser, error)) error {
+	f, err := open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b.Add(name, f)
+	return nil
+}
+
+// triage judges texts: everything that was given together, on one axis of time.
+func (p *program) triage(ctx context.Context, o *options, pack *rules.Pack, what string, b *files.Bundle) (diagnosis, error) {
+	if len(b.Blobs) == 0 {
+		return diagnosis{}, fmt.Errorf("%s: nothing in it to read%s", what, firstNote(b.Notes))
+	}
+	var texts []pasted.Text
+	for _, blob := range b.Blobs {
+		texts = append(texts, pasted.Read(blob.Name, blob.Data, pasted.Options{}))
+	}
+	line := pasted.NewTimeline(texts, p.now())
+	excerpts := excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))
+	if !slices.ContainsFunc(texts, func(t pasted.Text) bool { return len(t.Parts) > 0 }) {
+		return diagnosis{}, fmt.Errorf("%s: nothing in it is known: want a recording, or output of vmstat, iostat, sar, free or top, files of /proc, "+
+			"stacks or kernel messages%s", what, firstNote(b.Notes))
+	}
+	a := newAnalysis(pack, line.Interval)
+	if err := a.runTexts(ctx, line); err != nil {
+		return diagnosis{}, fmt.Errorf("%s: %w", what, err)
+	}
+	report, err := a.report(ctx)
+	soften(&report, line)
+	report.Excerpts, report.Decide = excerpts, line.Commands()
+	report.Coverage = slices.DeleteFunc(report.Coverage, func(c model.Coverage) bool { return pastedOnly(c, line) })
+	return diagnosis{what, report}, err
+}
+
+// pastedOnly reports whether a source has nothing to say about texts: one that
+// reads files of /proc which were not pasted. What is missing the timeline says.
+func pastedOnly(c model.Coverage, line *pasted.Timeline) bool {
+	if c.State == model.SourceOK || c.State == model.SourcePartial {
+		return false
+	}
+	return !slices.ContainsFunc(pasted.Missing(line), func(s collectors.Source) bool { return s.Name() == c.Source })
+}
+
+func firstNote(notes []string) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	return ": " + notes[0]
+}
+
+// runTexts takes the beats of a timeline. Sources that read files of /proc run
+// only if some were pasted: otherwise they would say of everything that it is
+// absent from this host.
+func (a *analysis) runTexts(ctx context.Context, line *pasted.Timeline) error {
+	sources := append(pasted.Missing(line), pasted.NewSource(line))
+	if line.HasFiles() {
+		m := recordedMachine(files.Meta{PageSize: os.Getpagesize(), ClockTicks: defaultTicks}, nil)
+		sources = append(m.sources(), sources...)
+	}
+	sampler, err := collectors.New(collectors.Config{Sources: sources, Sink: a.store, Interval: line.Interval})
+	if err != nil {
+		return err
+	}
+	for beat := range line.Beats {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		at := beat.At.Truncate(time.Millisecond)
+		sampler.SetRoot(beat.Root)
+		sampler.Collect(ctx, at)
+		if err := a.step(ctx, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// soften bounds what is said on the word of tools: files of /proc are the
+// kernel's own, a table is somebody's mean of it.
+func soften(r *model.Report, line *pasted.Timeline) {
+	if len(line.Given) == 0 {
+		return
+	}
+	for i := range r.Findings {
+		if r.Findings[i].Confidence != model.Confirmed {
+			r.Findings[i].Confidence, r.Findings[i].Caveat = model.Possible, weak
+		}
+	}
+}
+
+// excerptsOf says of every piece what it was understood to be.
+func excerptsOf(texts []pasted.Text, notes []string) []model.Excerpt {
+	var list []model.Excerpt
+	for _, t := range texts {
+		for _, part := range t.Parts {
+			e := model.Excerpt{File: t.Name, From: part.From, To: part.To, Format: part.Format, Says: part.Says}
+			for _, n := range part.Notes {
+				text := n.Text
+				if n.Line > 0 {
+					text = fmt.Sprintf("line %d: %s", n.Line, text)
+				}
+				e.Notes = append(e.Notes, text)
+			}
+			list = append(list, e)
+		}
+		for _, left := range t.Left {
+			list = append(list, model.Excerpt{File: t.Name, From: left.From, To: left.To})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b model.Excerpt) int {
+		if a.File != b.File {
+			return 0
+		}
+		return a.From - b.From
+	})
+	for _, n := range notes {
+		list = append(list, model.Excerpt{Notes: []string{n}})
+	}
+	return list
+}
+
+// decide writes the commands that would tell more.
+func (t *textReport) decide() {
+	if len(t.report.Decide) == 0 {
+		return
+	}
+	t.section("What would decide it")
+	t.paragraph("  ", "Run one of these on the host while it stalls, and diagnose what it wrote:")
+	for _, c := range t.report.Decide {
+		t.command("run", c)
+	}
+}
+
+// excerpts writes what was read and what it was taken for.
+func (t *textReport) excerpts() {
+	if len(t.report.Excerpts) == 0 {
+		return
+	}
+	t.section("What was read")
+	for _, e := range t.report.Excerpts {
+		where := fmt.Sprintf("%s, lines %d to %d", oneLine(e.File), e.From, e.To)
+		switch {
+		case e.File == "":
+			t.row("note", strings.Join(e.Notes, "; "))
+		case e.Format == "":
+			t.row("not known", where)
+		default:
+			t.row(e.Format, strings.Join(append(append([]string{where}, e.Says...), e.Notes...), "; "))
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stallmark/storage/model"
+)
+
+// put writes a file for a test.
+func put(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// triaged diagnoses texts and returns the report.
+func triaged(t *testing.T, wantCode int, paths ...string) model.Report {
+	t.Helper()
+	got := runProgram(t, append([]string{"diagnose", "--json"}, paths...)...)
+	if got.code != wantCode {
+		t.Fatalf("code %d, want %d: %s", got.code, wantCode, got.stderr)
+	}
+	var r model.Report
+	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// vmstatText is vmstat's output with rows of the given swap-in, in KiB/s.
+func vmstatText(rows int, swapIn int) string {
+	var b strings.Builder
+	b.WriteString("$ vmstat 1\nprocs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n" +
+		" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n")
+	for range rows {
+		fmt.Fprintf(&b, " 1  4 900000  80000   1000  90000 %d 300 %d 100 3000 4000 5 20 5 70 0\n", swapIn, swapIn)
+	}
+	return b.String()
+}
+
+// TestTextSaysWhatItCan pastes a host that swaps in, and reads a verdict that
+// is bounded by what vmstat can tell.
+func TestTextSaysWhatItCan(t *testing.T) {
+	r := triaged(t, exitFound, put(t, "x.txt", vmstatText(40, 20000)))
+	if len(r.Findings) != 1 || r.Findings[0].Signature != "swap-in-stall" || r.Findings[0].Confidence != model.Possible || r.Findings[0].Caveat != weak {
+		t.Errorf("findings %+v", r.Findings)
+	}
+	if len(r.Excerpts) < 1 || r.Excerpts[0].Format != "vmstat" || r.Excerpts[0].From != 2 || r.Excerpts[0].To != 43 {
+		t.Errorf("excerpts %+v", r.Excerpts)
+	}
+	if len(r.Decide) != 2 || !strings.Contains(r.Decide[1], "/proc/vmstat") {
+		t.Errorf("to decide it: %q", r.Decide)
+	}
+}
+
+// TestQuietTextIsNoProof pastes a calm host: what vmstat does not show is
+// unknown and not ruled out.
+func TestQuietTextIsNoProof(t *testing.T) {
+	r := triaged(t, exitUnknown, put(t, "x.txt", vmstatText(40, 0)))
+	if len(r.Findings) != 0 {
+		t.Errorf("findings %+v", r.Findings)
+	}
+	unknown := map[string]bool{}
+	for _, u := range r.Unknown {
+		unknown[u.Signature] = true
+	}
+	for _, id := range []string{"dirty-throttling", "direct-reclaim", "disk-saturation"} {
+		if !unknown[id] {
+			t.Errorf("%s is not unknown", id)
+		}
+	}
+	if unknown["swap-in-stall"] {
+		t.Error("swap-in-stall is unknown though vmstat shows swapping")
+	}
+}
+
+// TestOneReadingSaysNothing pastes the mean since boot only.
+func TestOneReadingSaysNothing(t *testing.T) {
+	r := triaged(t, exitUnknown, put(t, "x.txt", vmstatText(1, 20000)))
+	if len(r.Findings) != 0 || len(r.RuledOut) != 0 {
+		t.Errorf("findings %+v, ruled out %+v", r.Findings, r.RuledOut)
+	}
+	if notes := fmt.Sprint(r.Excerpts); !strings.Contains(notes, "mean since boot") {
+		t.Errorf("excerpts %s", notes)
+	}
+}
+
+// TestPastedProcMeetsTheRules writes the loop of a shell over /proc, as
+// "What would decide it" asks for it, and gets the kernel's own verdict.
+func TestPastedProcMeetsTheRules(t *testing.T) {
+	var b strings.Builder
+	for i := range 40 {
+		stalls := max(0, i-10) * 300
+		fmt.Fprintf(&b, "2026-12-01T02:00:%02dZ\n", i)
+		fmt.Fprintf(&b, "/proc/vmstat:nr_free_pages 1000\n/proc/vmstat:allocstall_normal %d\n/proc/vmstat:pgscan_direct %d\n", stalls, stalls*40)
+		fmt.Fprintf(&b, "/proc/pressure/memory:some avg10=0.00 avg60=0.00 avg300=0.00 total=%d\n", stalls*1500)
+		fmt.Fprintf(&b, "/proc/pressure/memory:full avg10=0.00 avg60=0.00 avg300=0.00 total=%d\n", stalls*500)
+	}
+	r := triaged(t, exitFound, put(t, "x.txt", b.String()))
+	if len(r.Findings) == 0 || r.Findings[0].Signature != "direct-reclaim" || r.Findings[0].Confidence != model.Likely {
+		t.Fatalf("findings %+v", r.Findings)
+	}
+	if at := r.Findings[0].Started.Second(); at < 10 || at > 12 {
+		t.Errorf("started at second %d", at)
+	}
+}
+
+// TestTextsAndRecordingsTogether gives a recording, a text and something that
+// is neither.
+func TestTextsAndRecordingsTogether(t *testing.T) {
+	text := put(t, "x.txt", vmstatText(40, 20000))
+	got := runProgram(t, "diagnose", "--json", capturePath("m_idle"), text)
+	var list []model.Report
+	if err := json.Unmarshal([]byte(got.stdout), &list); err != nil || len(list) != 2 || got.code != exitFound {
+		t.Fatalf("code %d, %d reports, %v: %s", got.code, len(list), err, got.stderr)
+	}
+	if got := runProgram(t, "diagnose", put(t, "y.txt", "some prose\n")); got.code != exitUsage || !strings.Contains(got.stderr, "nothing in it is known") {
+		t.Errorf("code %d: %s", got.code, got.stderr)
+	}
+}

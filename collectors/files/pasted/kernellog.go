@@ -1,0 +1,152 @@
+package pasted
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"stallmark/collectors/process"
+	"stallmark/storage/model"
+)
+
+var (
+	// The name may have blanks and colons in it, so the pid is what stands after
+	// the last colon (kernel/hung_task.c: check_hung_task).
+	hungTask = regexp.MustCompile(`INFO: task (.{1,64}):([0-9]+) blocked for more than ([0-9]+) seconds`)
+	frame    = regexp.MustCompile(`(\? )?\b([A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+`)
+	rawFrame = regexp.MustCompile(`^\s*\[<[0-9a-f]+>\]\s+(\?\s+)?([A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+|0x[0-9a-f]+)`)
+	// The scheduler's own functions, in which every task sleeps.
+	scheduler = regexp.MustCompile(`^(?:__schedule|schedule|io_schedule|schedule_timeout|io_schedule_timeout|schedule_preempt_disabled|context_switch)$`)
+	ctime     = regexp.MustCompile(`\[((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4})\]`)
+)
+
+// maxStackLines is how far below a message its stack may reach.
+const maxStackLines = 80
+
+// readHung reads a hung task with its stack.
+func readHung(r *reading, list []line) (*Part, int) {
+	m := hungTask.FindStringSubmatch(list[0].text)
+	if m == nil {
+		return nil, 0
+	}
+	stack, n := stackBelow(list)
+	p := &Part{Format: "hung task"}
+	wait, function, frames := process.Classify(stack)
+	e := model.Event{Kind: model.EventBlocked, Text: m[1] + " blocked for more than " + m[3] + " s", Attrs: map[string]string{
+		"process": m[1], "pid": m[2], "tid": m[2], "thread": m[1], "wait": wait, "function": function, "stack": frames, "seconds": m[3],
+	}}
+	if at, ok := r.logTime(list[0].text); ok {
+		seconds, _ := time.ParseDuration(m[3] + "s")
+		e.From, e.To = at.Add(-seconds), at
+	} else if !r.at.IsZero() {
+		e.From, e.To = r.at, r.at
+	}
+	p.Events = []model.Event{e}
+	if function == "" {
+		p.say("%s (pid %s) did not run for %s s; no stack below it", m[1], m[2], m[3])
+		return p, n
+	}
+	p.say("%s (pid %s) did not run for %s s: %s", m[1], m[2], m[3], explain(wait, function))
+	return p, n
+}
+
+// logTime reads the stamp of a kernel log line, if it has a wall clock.
+func (r *reading) logTime(text string) (time.Time, bool) {
+	if m := ctime.FindStringSubmatch(text); m != nil {
+		t, err := time.ParseInLocation("Mon Jan _2 15:04:05 2006", m[1], r.o.Zone)
+		return t, err == nil && plausible(t)
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05"} {
+		head, _, _ := strings.Cut(text, " ")
+		if strings.Contains(layout, " ") && len(text) >= len(layout) {
+			head = text[:len(layout)]
+		}
+		if t, err := time.ParseInLocation(layout, head, r.o.Zone); err == nil && plausible(t) {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// stackBelow gives the frames of the stack below a message, innermost first,
+// and how many lines belong to the message. Frames with a question mark are
+// what lay on the stack, not what called; so is one whose offset equals its
+// size, the start of the next function.
+func stackBelow(list []line) (stack []byte, n int) {
+	n = 1
+	seen := false
+	for i := 1; i < len(list) && i < maxStackLines; i++ {
+		text := list[i].text
+		if hungTask.MatchString(text) {
+			break
+		}
+		found := frame.FindAllStringSubmatch(text, -1)
+		if len(found) == 0 {
+			if seen && !strings.Contains(text, "<") || list[i].blank() {
+				break
+			}
+			continue
+		}
+		seen, n = true, i+1
+		for _, f := range found {
+			if f[1] == "" && !pastEnd(f[0]) && (len(stack) > 0 || !scheduler.MatchString(f[2])) {
+				stack = append(append(stack, f[0]...), '\n')
+			}
+		}
+	}
+	return stack, n
+}
+
+// pastEnd reports whether a frame's offset equals the function's size.
+func pastEnd(f string) bool {
+	_, numbers, _ := strings.Cut(f, "+")
+	offset, size, ok := strings.Cut(numbers, "/")
+	return ok && offset == size
+}
+
+// readStack reads /proc/PID/stack.
+func readStack(r *reading, list []line) (*Part, int) {
+	n := run(list, rawFrame)
+	if n < 1 {
+		return nil, 0
+	}
+	var stack []byte
+	for _, l := range list[:n] {
+		for _, f := range frame.FindAllStringSubmatch(l.text, -1) {
+			if f[1] == "" && !pastEnd(f[0]) {
+				stack = append(append(stack, f[0]...), '\n')
+			}
+		}
+	}
+	p := &Part{Format: "stack"}
+	wait, function, frames := process.Classify(stack)
+	if function == "" {
+		p.say("a thread that was not in the kernel")
+		return p, n
+	}
+	p.say("a thread: %s", explain(wait, function))
+	p.Events = []model.Event{{
+		From: r.at, To: r.at, Kind: model.EventBlocked, Text: "a thread in " + function,
+		Attrs: map[string]string{"wait": wait, "function": function, "stack": frames},
+	}}
+	if wait == "" {
+		p.Events = nil
+	}
+	return p, n
+}
+
+// explain says in words where a thread waits.
+func explain(wait, function string) string {
+	words := map[string]string{
+		"dirty_throttle": "paused at the dirty-page limit", "reclaim": "freeing memory itself (direct reclaim)",
+		"memcg_reclaim": "freeing memory inside its cgroup's limit", "page_wait": "waiting for a page that is read or written back",
+		"page_mkwrite": "waiting for writeback before it may write a mapped page", "file_fault": "reading a mapped file's page from disk",
+		"journal": "waiting for the file system's journal", "fsync": "in fsync", "block_queue": "waiting for a place in the disk's queue",
+		"swap_in": "waiting for memory from swap", "compaction": "compacting memory", "mmap_lock": "waiting for the lock of its address space",
+		"inode_lock": "waiting for a file's lock", "other": "waiting",
+	}[wait]
+	if words == "" {
+		words = "in an ordinary sleep"
+	}
+	return words + " (" + function + ")"
+}

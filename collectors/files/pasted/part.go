@@ -1,0 +1,76 @@
+package pasted
+
+import (
+	"fmt"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// Part is one piece of a text that was recognised: a table, a snapshot, a log.
+type Part struct {
+	File     string        // name of the text it is from
+	From, To int           // its first and last line, counted from 1
+	Format   string        // "vmstat", "iostat", "sar -B", "meminfo" ...
+	Says     []string      // what can be read from it, in words
+	Notes    []Note        // what could not, or only with an assumption
+	Interval time.Duration // between rows; 0 if unknown or if there is one reading only
+	Rows     []Row         // in the order of the text
+	Files    []File        // contents of files of /proc and /sys
+	Events   []model.Event // with a time of their own, or zero if the text gives none
+	Facts    map[string]string
+}
+
+// Note is a remark about a line; Line is 0 if it is about the part.
+type Note struct {
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+// Row is what one report of a tool says.
+type Row struct {
+	Line   int
+	At     time.Time // the end of what it covers; zero if the text does not say
+	Values []Value
+}
+
+// Kind is what a value is.
+type Kind int
+
+// The kinds of values.
+const (
+	Gauge Kind = iota // as it stood at the row's time
+	Rate              // a second, the mean since the row before
+	Total             // a counter as the kernel has it
+)
+
+// Value is one number of a row.
+type Value struct {
+	Series *model.Series
+	Kind   Kind
+	V      float64
+}
+
+// File is a file of /proc or /sys that was pasted whole.
+type File struct {
+	Line int
+	At   time.Time // zero if the text does not say
+	Path string    // "proc/vmstat"
+	Data []byte
+}
+
+// maxNotes bounds the remarks of a part: a broken table has one a line.
+const maxNotes = 20
+
+// note adds a remark.
+func (p *Part) note(line int, format string, args ...any) {
+	switch {
+	case len(p.Notes) < maxNotes:
+		p.Notes = append(p.Notes, Note{line, fmt.Sprintf(format, args...)})
+	case len(p.Notes) == maxNotes:
+		p.Notes = append(p.Notes, Note{line, "and more of this kind"})
+	}
+}
+
+// say adds a sentence about what is in the part.
+func (p *Part) say(format string, args ...any) { p.Says = append(p.Says, fmt.Sprintf(format, args...)) }

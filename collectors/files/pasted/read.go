@@ -1,0 +1,177 @@
+package pasted
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options say what a text does not.
+type Options struct {
+	Zone     *time.Location // of times without one; UTC if nil
+	PageSize int            // bytes; 4096 if 0
+}
+
+// Text is what one text was understood to be.
+type Text struct {
+	Name  string
+	Lines int
+	Parts []*Part
+	Left  []Left // what belongs to no part: logs, prose
+}
+
+// Left is a run of lines that no format claims.
+type Left struct {
+	From, To int // lines, counted from 1
+	Text     []string
+}
+
+// Read takes a text apart. It never fails: what it does not know is left over.
+func Read(name string, data []byte, o Options) Text {
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.PageSize == 0 {
+		o.PageSize = 4096
+	}
+	t := Text{Name: name}
+	if part := wholeFile(name, data, o); part != nil {
+		part.File = name
+		t.Parts, t.Lines = []*Part{part}, part.To
+		return t
+	}
+	list := lines(data)
+	t.Lines = len(list)
+	r := &reading{o: o, name: name, page: float64(o.PageSize)}
+	for i := 0; i < len(list); {
+		part, n := r.next(list[i:])
+		switch {
+		case part != nil:
+			part.File, part.From, part.To = name, list[i].no, list[i+n-1].no
+			t.Parts = append(t.Parts, part)
+		case n == 0:
+			t.leave(list[i])
+			n = 1
+		}
+		i += n
+	}
+	return t
+}
+
+// leave puts a line with those that no format claims.
+func (t *Text) leave(l line) {
+	if n := len(t.Left); n > 0 && t.Left[n-1].To == l.no-1 {
+		t.Left[n-1].To = l.no
+		t.Left[n-1].Text = append(t.Left[n-1].Text, l.text)
+		return
+	}
+	t.Left = append(t.Left, Left{l.no, l.no, []string{l.text}})
+}
+
+// reading is what the lines before have told about those that follow.
+type reading struct {
+	o       Options
+	name    string
+	page    float64   // bytes of a page
+	command []string  // the last command line
+	path    string    // of the file whose contents follow, "proc/vmstat"
+	at      time.Time // the last line that was a time; used once
+	cpus    float64   // from a heading that says it; 0 if unknown
+	day     time.Time // from a heading of sysstat; zero if unknown
+}
+
+// format reads a part that begins at the first line; n is 0 if none does.
+type format func(r *reading, list []line) (part *Part, n int)
+
+// formats in the order in which they are tried.
+func formats() []format {
+	return []format{
+		readJSON, readVmstat, readIostat, readSar, readFree, readTop, readGrepped, readMeminfo, readVmstatFile, readInterrupts, readPressure, readHung,
+		readStack, readCgroup,
+	}
+}
+
+// next reads what begins at the first line. A nil part with n > 0 is lines that
+// say something about others: prompts, times, headings.
+func (r *reading) next(list []line) (part *Part, n int) {
+	if list[0].blank() || r.heading(list[0].text) {
+		return nil, 1
+	}
+	if at, ok := dateLine(list[0].text, r.o.Zone); ok {
+		r.at = at
+		return nil, 1
+	}
+	for _, f := range formats() {
+		if part, n := f(r, list); n > 0 {
+			r.path, r.at = "", time.Time{}
+			return part, n
+		}
+	}
+	return nil, 0
+}
+
+var (
+	prompt   = regexp.MustCompile(`^\s*(?:\(?[\w.-]+\)?\s*)?(?:\[?[\w.-]+@[\w.-]+[^$#>%]*\]?\s*)?[$#%]\s*((?:sudo\s+)?[a-z/][\w./-]*(?:\s+.*)?)$`)
+	headOf   = regexp.MustCompile(`^==> /?((?:proc|sys)/[\w./:-]+) <==$`)
+	pathLine = regexp.MustCompile(`^\s*/((?:proc|sys)/[\w./:-]+):?\s*$`)
+	sysstat  = regexp.MustCompile(`^Linux (\S+) \(([^)]*)\)\s+(\S+)(?:\s+\S+)?(?:\s+\(([0-9]+) CPUs?\))?\s*$`)
+)
+
+// heading takes in a line that tells about those that follow.
+func (r *reading) heading(text string) bool {
+	if m := sysstat.FindStringSubmatch(text); m != nil {
+		r.sysstatHeading(m[3], m[4])
+		return true
+	}
+	if m := headOf.FindStringSubmatch(text); m != nil {
+		r.path = m[1]
+		return true
+	}
+	if m := pathLine.FindStringSubmatch(text); m != nil {
+		r.path = m[1]
+		return true
+	}
+	m := prompt.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	r.command = strings.Fields(strings.TrimPrefix(m[1], "sudo "))
+	r.path = ""
+	if len(r.command) == 2 && r.command[0] == "cat" {
+		r.path = strings.TrimPrefix(r.command[1], "/")
+	}
+	return true
+}
+
+// sysstatHeading takes the day and the number of CPUs from the first line of
+// sysstat's tools. American dates stand first by its own default.
+func (r *reading) sysstatHeading(day, cpus string) {
+	for _, layout := range []string{"2006-01-02", "01/02/2006", "01/02/06", "2006年01月02日", "02.01.2006"} {
+		if t, err := time.ParseInLocation(layout, day, r.o.Zone); err == nil && plausible(t) {
+			r.day = t
+			break
+		}
+	}
+	if n, err := strconv.Atoi(cpus); err == nil && n > 0 && n < 1<<16 {
+		r.cpus = float64(n)
+	}
+}
+
+// asked gives the interval of the last command if it was this tool, and whether
+// it had one of the given flags.
+func (r *reading) asked(tool string, flags string) (interval time.Duration, flagged bool) {
+	if len(r.command) == 0 || r.command[0][strings.LastIndexByte(r.command[0], '/')+1:] != tool {
+		return 0, false
+	}
+	for _, arg := range r.command[1:] {
+		if strings.HasPrefix(arg, "-") {
+			flagged = flagged || flags != "" && strings.ContainsAny(strings.TrimLeft(arg, "-"), flags)
+			continue
+		}
+		if n, err := strconv.Atoi(arg); err == nil && n > 0 && n <= 24*3600 && interval == 0 {
+			interval = time.Duration(n) * time.Second
+		}
+	}
+	return interval, flagged
+}

@@ -1,0 +1,18 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"stallmark/web/view"
+)
+
+// baselinesJSON is what was learned of hours without findings, as a recording
+// carries it.
+func (s *server) baselinesJSON(*http.Request, view.Window) (any, error) {
+	if s.cfg.Baselines == nil {
+		return nil, notFound("Nothing is learned here.")
+	}
+	data, err := s.cfg.Baselines()
+	return json.RawMessage(data), err
+}
