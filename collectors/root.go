@@ -39,10 +39,11 @@ type Paths struct {
 // LiveRoot reads the running host below the given paths.
 type LiveRoot struct {
 	paths Paths
+	kept  kept
 }
 
 // NewLiveRoot makes a Root of the running host.
-func NewLiveRoot(p Paths) *LiveRoot { return &LiveRoot{p} }
+func NewLiveRoot(p Paths) *LiveRoot { return &LiveRoot{paths: p} }
 
 // path turns "proc/vmstat" into the path under the configured mount.
 func (r *LiveRoot) path(name string) (string, error) {
@@ -65,20 +66,66 @@ const minRead = 128
 
 // Read implements [Root].
 func (r *LiveRoot) Read(name string, buf []byte) ([]byte, error) {
-	path, err := r.path(name)
+	if !keepable(name) {
+		return r.readOnce(name, buf)
+	}
+	fd, again := r.kept.take(name)
+	if fd >= 0 {
+		if got, err := reread(fd, buf[:0]); err == nil {
+			r.kept.put(name, fd)
+			return got, nil
+		}
+		unix.Close(fd) // what it was of is gone; there may be another under the name
+	}
+	if !again {
+		return r.readOnce(name, buf)
+	}
+	return r.readAndKeep(name, buf)
+}
+
+// readOnce opens, reads and closes a file.
+func (r *LiveRoot) readOnce(name string, buf []byte) ([]byte, error) {
+	fd, path, err := r.open(name)
 	if err != nil {
 		return nil, err
 	}
-	fd, err := openRetry(path)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
 	defer unix.Close(fd)
-	buf, err = readAll(fd, buf[:0])
+	return finish(path, fd, buf)
+}
+
+// readAndKeep keeps the file open for the next time.
+func (r *LiveRoot) readAndKeep(name string, buf []byte) ([]byte, error) {
+	fd, path, err := r.open(name)
+	if err != nil {
+		return nil, err
+	}
+	buf, err = finish(path, fd, buf)
+	if err != nil || !regenerated(fd) {
+		unix.Close(fd)
+		return buf, err
+	}
+	r.kept.put(name, fd)
+	return buf, nil
+}
+
+// finish reads an open file.
+func finish(path string, fd int, buf []byte) ([]byte, error) {
+	buf, err := readAll(fd, buf[:0])
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return buf, nil
+}
+
+// open opens a file and tells its path.
+func (r *LiveRoot) open(name string) (fd int, path string, err error) {
+	if path, err = r.path(name); err != nil {
+		return -1, "", err
+	}
+	if fd, err = openRetry(path); err != nil {
+		return -1, path, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, path, nil
 }
 
 // openRetry opens for reading without ever blocking on a FIFO or a terminal.
@@ -94,11 +141,7 @@ func openRetry(path string) (int, error) {
 // readAll appends everything up to end of file to buf.
 func readAll(fd int, buf []byte) ([]byte, error) {
 	for {
-		if cap(buf)-len(buf) < minRead {
-			grown := make([]byte, len(buf), max(2*cap(buf), 4*minRead))
-			copy(grown, buf)
-			buf = grown
-		}
+		buf = room(buf)
 		n, err := unix.Read(fd, buf[len(buf):cap(buf)])
 		switch {
 		case errors.Is(err, unix.EINTR):
@@ -112,18 +155,45 @@ func readAll(fd int, buf []byte) ([]byte, error) {
 	}
 }
 
-// ReadDir implements [Root].
+// room returns buf with space for another read.
+func room(buf []byte) []byte {
+	if cap(buf)-len(buf) >= minRead {
+		return buf
+	}
+	grown := make([]byte, len(buf), max(2*cap(buf), 4*minRead))
+	copy(grown, buf)
+	return grown
+}
+
+// direntBytes is the space offered to getdents64(2): a folder of 200 threads.
+const direntBytes = 8 << 10
+
+// ReadDir implements [Root]. It goes without os.File, which would try to have
+// the folder watched by epoll.
 func (r *LiveRoot) ReadDir(name string) ([]string, error) {
 	path, err := r.path(name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	fd, err := openRetry(path)
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer f.Close()
-	return f.Readdirnames(-1)
+	defer unix.Close(fd)
+	var names []string
+	var buf [direntBytes]byte
+	for {
+		n, err := unix.Getdents(fd, buf[:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return names, &fs.PathError{Op: "getdents64", Path: path, Err: err}
+		case n <= 0:
+			return names, nil
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	}
 }
 
 // ReadLink implements [Root].
