@@ -56,7 +56,7 @@ type victim struct {
 	loss  int64               // beats that may be missing at the end, whatever the time
 }
 
-func startVictim(t *testing.T, path string, first int64) *victim {
+func startVictim(t testing.TB, path string, first int64) *victim {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"=parent", pathEnv+"="+path, fmt.Sprint("STALLMARK_TEST_FIRST=", first))
@@ -92,7 +92,7 @@ func (v *victim) note() {
 }
 
 // kill kills parent, child or both, and reads what the parent still said.
-func (v *victim) kill(t *testing.T, r *rand.Rand) {
+func (v *victim) kill(t testing.TB, r *rand.Rand) {
 	t.Helper()
 	v.loss = 3 // on their way from the head to the socket
 	switch r.IntN(4) {
@@ -126,27 +126,43 @@ func TestKill(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("STALLMARK_KILL_ROUNDS")); err == nil {
 		rounds = n
 	}
+	killed(t, rounds)
+}
+
+// BenchmarkKill does the same 200 times: it fails if more than 2 s are lost.
+func BenchmarkKill(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		beats, lost := killed(b, 200)
+		b.ReportMetric(200, "kills/op")
+		b.ReportMetric(float64(beats), "beats/op")
+		b.ReportMetric(float64(lost), "lost-beats/op")
+	}
+}
+
+// killed kills so many times.
+func killed(t testing.TB, rounds int) (beats int64, lost int) {
+	t.Helper()
 	path := dbPath(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	next := int64(0)
-	gaps := map[int64]bool{} // and the beats that no round has made
+	gaps := map[int64]bool{} // beats that are missing, and those that no round has made
 	for round := range rounds {
-		v := startVictim(t, path, next)
+		v := startVictim(t, path, beats)
 		v.until(1 + r.IntN(150))
 		v.kill(t, r)
-		next = checkKilled(t, path, v, gaps)
-		gaps[next-1] = true
+		beats = checkKilled(t, path, v, gaps)
+		gaps[beats-1] = true
 		if t.Failed() {
 			t.Fatalf("round %d", round)
 		}
 	}
+	return beats, len(gaps) - rounds
 }
 
 // checkKilled opens what was left behind, checks it, and returns the number of
 // the next beat. Gaps are the beats that earlier rounds had lost.
-func checkKilled(t *testing.T, path string, v *victim, gaps map[int64]bool) (next int64) {
+func checkKilled(t testing.TB, path string, v *victim, gaps map[int64]bool) (next int64) {
 	t.Helper()
 	s := openTest(t, path)
 	defer s.shut(t)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -97,9 +98,26 @@ func (r *recorder) takeBeat(m message) {
 	seg.beatSeq = m.id + 1
 	if taken && r.mayJournal(seg) {
 		r.journaled(seg, r.segs.journalBeat(seg))
+		r.syncHalfway(seg, b.At)
 	} else if taken {
 		seg.safe = false
 	}
+}
+
+// syncHalfway makes the journal survive the machine in the middle of a minute,
+// so that half a minute is lost with the power, or a little more when the disk
+// is slow. Nobody waits for the disk.
+func (r *recorder) syncHalfway(seg *segment, at int64) {
+	if seg.open == nil || seg.halfway || at < seg.span.start+spanMillis/2 {
+		return
+	}
+	seg.halfway = true
+	j := seg.open
+	go func() {
+		if err := j.sync(); err != nil && !errors.Is(err, os.ErrClosed) {
+			r.disk.log.Warn("syncing a journal", "error", err)
+		}
+	}()
 }
 
 // takeNote records a note.

@@ -25,6 +25,7 @@ type segment struct {
 	beatSeq  uint64   // numbers that follow its newest beat and note
 	noteSeq  uint64
 	safe     bool // all of it is in its journals
+	halfway  bool // its journal has been synced in the middle of the minute
 	spilled  bool // and no longer in memory
 }
 
@@ -173,7 +174,7 @@ func (s *segments) rewrite(seg *segment) error {
 	for _, old := range seg.journals {
 		os.Remove(old.path) // best effort: what stays is read again, and known then
 	}
-	seg.open, seg.safe, seg.journals = j, true, []journalFile{file}
+	seg.open, seg.safe, seg.halfway, seg.journals = j, true, false, []journalFile{file}
 	return nil
 }
 
