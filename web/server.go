@@ -65,6 +65,7 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/api/v1/incidents", s.json(s.incidentsJSON))
 	r.Get("/incidents/{id}", s.page(s.incident))
 	r.Get("/api/v1/incidents/{id}", s.json(s.incidentOneJSON))
+	r.Get("/api/v1/incidents/{id}/postmortem", s.postmortem)
 
 	r.Get("/findings", s.page(s.findings))
 	r.Get("/api/v1/findings", s.json(s.findingsJSON))

@@ -56,12 +56,13 @@ type analysis struct {
 	store    *storage.Store
 	engine   *rules.Engine
 	verdicts *verdicts
+	interval time.Duration
 	first    time.Time
 	last     time.Time
 }
 
 func newAnalysis(pack *rules.Pack, interval time.Duration) *analysis {
-	a := &analysis{verdicts: newVerdicts()}
+	a := &analysis{verdicts: newVerdicts(), interval: interval}
 	a.store = storage.NewMemory(storage.Options{Interval: interval, Now: func() time.Time { return a.last }})
 	a.engine = rules.NewEngine(pack, a.store, interval)
 	return a

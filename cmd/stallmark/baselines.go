@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -19,7 +16,6 @@ const (
 	baselineState = "baselines"     // the name by which the store keeps them
 	baselineEvery = time.Minute     // how often the source looks how old they are
 	askBaselines  = 2 * time.Second // of a running service
-	maxBaselines  = 4 << 20         // bytes of JSON
 )
 
 // baselineSource gives what was learned as series, so that rules can compare
@@ -120,30 +116,9 @@ func (s *service) restoreBaselines(ctx context.Context) {
 // baselinesOf asks the service that runs on this host, if one does, for what it
 // has learned; nil without.
 func baselinesOf(ctx context.Context, listen string) []byte {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return nil
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
 	ctx, cancel := context.WithTimeout(ctx, askBaselines)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/api/v1/baselines", nil)
-	if err != nil {
-		return nil
-	}
-	// Never by a proxy: this is about the host itself.
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(request)
-	if err != nil {
-		return nil
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil
-	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBaselines))
+	data, err := askService(ctx, listen, "/api/v1/baselines")
 	if err != nil || rules.NewBaselines().Load(data) != nil {
 		return nil
 	}

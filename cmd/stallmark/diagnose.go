@@ -38,6 +38,7 @@ evidence.`,
 			o.duration = defaultWatch
 			return []option{
 				{"for", "TIME", "how long to watch this host", (*period)(&o.duration), true},
+				{"markdown", "", "print each incident as Markdown, as the draft of a post-mortem", (*toggle)(&o.markdown), true},
 				{"json", "", "print the report as JSON; an array of them for several PATHs", (*toggle)(&o.json), true},
 			}
 		},
@@ -47,11 +48,15 @@ evidence.`,
 
 // diagnosis is a report and what it is about.
 type diagnosis struct {
-	what   string
-	report model.Report
+	what     string
+	report   model.Report
+	markdown string // if it was asked for
 }
 
 func runDiagnose(ctx context.Context, p *program, o *options, args []string) (int, error) {
+	if o.json && o.markdown {
+		return exitUsage, usagef("say --json or --markdown, not both")
+	}
 	if len(args) > 0 && o.set["for"] {
 		return exitUsage, usagef("--for is for watching this host, not for recordings")
 	}
@@ -128,6 +133,12 @@ func (p *program) print(o *options, list []diagnosis) error {
 			if i > 0 {
 				fmt.Fprintln(p.stdout)
 			}
+			if o.markdown {
+				if _, err := io.WriteString(p.stdout, d.markdown); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := writeText(p.stdout, p.screen, d.what, d.report); err != nil {
 				return err
 			}
@@ -183,8 +194,24 @@ func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diag
 	if a.last.IsZero() {
 		return diagnosis{}, errors.New("no beat was taken in that time")
 	}
-	report, err := a.report(context.WithoutCancel(ctx))
-	return diagnosis{m.title(), report}, errors.Join(stepErr, err)
+	d, err := a.diagnosis(context.WithoutCancel(ctx), p, o, m.title(), m.hostname)
+	return d, errors.Join(stepErr, err)
+}
+
+// diagnosis is the verdict, and its Markdown if that is asked for.
+func (a *analysis) diagnosis(ctx context.Context, p *program, o *options, what, host string) (diagnosis, error) {
+	report, err := a.report(ctx)
+	return a.shown(ctx, p, o, diagnosis{what: what, report: report}, host, err)
+}
+
+// shown adds the Markdown to a diagnosis.
+func (a *analysis) shown(ctx context.Context, p *program, o *options, d diagnosis, host string, err error) (diagnosis, error) {
+	if o.markdown {
+		var failed error
+		d.markdown, failed = a.markdown(ctx, p, host, d.report)
+		err = errors.Join(err, failed)
+	}
+	return d, err
 }
 
 // title names a host in a report.

@@ -22,6 +22,7 @@ type options struct {
 	rules    []string
 	watch    []string
 	json     bool
+	markdown bool
 
 	listen          string
 	insecureListen  bool

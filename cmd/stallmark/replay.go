@@ -67,7 +67,6 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	for _, note := range rec.Notes() {
 		fmt.Fprintf(p.stderr, "stallmark: %s: %s\n", oneLine(path), oneLine(note))
 	}
-	report, err := a.report(ctx)
 	what := path
 	if path == "-" {
 		what = "standard input"
@@ -75,7 +74,7 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	if m.hostname != "" {
 		what += ": " + m.title()
 	}
-	return diagnosis{what, report}, err
+	return a.diagnosis(ctx, p, o, what, m.hostname)
 }
 
 // run takes the beats of a recording.

@@ -81,7 +81,7 @@ func (p *program) triage(ctx context.Context, o *options, pack *rules.Pack, what
 	soften(&report, line)
 	report.Excerpts, report.Decide = excerpts, line.Commands()
 	report.Coverage = slices.DeleteFunc(report.Coverage, func(c model.Coverage) bool { return pastedOnly(c, line) })
-	return diagnosis{what, report}, err
+	return a.shown(ctx, p, o, diagnosis{what: what, report: report}, what, err)
 }
 
 // pastedOnly reports whether a source has nothing to say about texts: one that
