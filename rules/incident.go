@@ -19,7 +19,8 @@ const slack = 5 * time.Second
 //   - the earliest cause whose explanations reach all others; else the cause
 //     that reaches most of them; else the earliest finding;
 //   - a finding explains only what began at the earliest 5 s before it;
-//   - a finding that another cause of the incident explains is not the root.
+//   - a finding that another cause of the incident explains is not the root;
+//   - an `info` cause gives way to another cause that reaches as little as it does.
 //
 // Findings that nothing connects stay apart. They come in the order of
 // [SortIncidents]. The result depends on the findings alone, not on their order.
@@ -190,7 +191,11 @@ func rootRank(group []model.Finding, reached [][]bool, i int) []int {
 	case cause && count > 0:
 		kind = 1
 	}
-	return []int{explained, kind, -count}
+	info := 0 // what may be no trouble at all gives way to what is
+	if group[i].Severity == model.SeverityInfo {
+		info = 1
+	}
+	return []int{explained, kind, info, -count}
 }
 
 // incidentOf lists a group with its root first.

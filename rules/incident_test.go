@@ -204,3 +204,14 @@ func TestIncidentsPutTheStallBeforeALastingWarning(t *testing.T) {
 		t.Errorf("incidents %+v, want two, the stall first", got)
 	}
 }
+
+func TestAnInfoCauseGivesWay(t *testing.T) {
+	quiet := f("c1", 0, -1, "s1")
+	quiet.Severity = model.SeverityInfo
+	if got := show(Incidents([]model.Finding{quiet, f("c2", 100, 130, "s1"), f("s1", 102, 130)})); got != "c2 c1 s1" {
+		t.Errorf("%q: what goes on all day is not the root of the stall", got)
+	}
+	if got := show(Incidents([]model.Finding{quiet, f("s1", 102, 130)})); got != "c1 s1" {
+		t.Errorf("%q: alone it is", got)
+	}
+}

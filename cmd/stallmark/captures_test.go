@@ -89,7 +89,9 @@ func truths() []truth {
 			{sig: "cfs-throttling", sure: confirmed, layer: cause, severity: critical, from: 13, to: 42},
 		}},
 		{"l_unwarmed", "another process touches a new mapping; the victim feels nothing", nil},
-		{"l2_unwarmed_victim", "the victim touches a new mapping for the first time, up to 33 s", nil},
+		{"l2_unwarmed_victim", "the victim touches a new mapping for the first time, up to 33 s; it stalls for 33 ms at most", []ruling{
+			{sig: "mmap-fault-stall", sure: possible, layer: cause, severity: info, from: 1, to: 34},
+		}},
 		{"l3_unwarmed_smallfolio", "as l, without large folios", nil},
 		{"m_benign_cp", "a copy of 4 GB and a compilation, with free memory: harmless", nil},
 		{"m_idle", "nothing", nil},

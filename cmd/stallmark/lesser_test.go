@@ -18,11 +18,11 @@ type lesser struct {
 	instead  map[string][]ruling // what is right of a recording then
 }
 
-// core has each kind of fault and two harmless recordings.
+// core has each kind of fault and a harmless recording.
 func core() []string {
 	return []string{
 		"a_dirty_throttle", "c_direct_reclaim", "d2_memcg_thrash", "e1_cold_pread", "f_mmap_press", "g2_tlb_inproc",
-		"h_swapin_zram", "i_thp_compact", "j_odirect", "k_cpu_quota", "m_benign_cp", "n_jbd2_commit",
+		"h_swapin_zram", "i_thp_compact", "j_odirect", "k_cpu_quota", "l2_unwarmed_victim", "m_benign_cp",
 	}
 }
 
@@ -34,7 +34,7 @@ func lessers() []lesser {
 	thrash := judge{tolerance: 5, anySure: true, bear: []string{"page-cache-thrash"}}
 	return []lesser{
 		{name: "four times the memory and the disk", warp: scale(4), judge: thrash},
-		{name: "half the memory and the disk", warp: scale(0.5), judge: loose},
+		{name: "half the memory and the disk", warp: scale(0.5), judge: loose, drop: []string{"mmap-fault-stall"}},
 		{name: "pages of 64 KiB", warp: largePages, judge: exactly(2)},
 		{name: "counters start again in the middle", warp: restarted, judge: judge{tolerance: 2, pieces: true}},
 		{name: "64 CPUs", warp: moreCPUs(64), judge: exactly(2), drop: []string{"cpu-saturation"}},
@@ -55,7 +55,7 @@ func lessers() []lesser {
 
 // disks are recordings whose verdict looks at the disk.
 func disks() []string {
-	return []string{"a_dirty_throttle", "d2_memcg_thrash", "e1_cold_pread", "f_mmap_press", "j_odirect", "m_benign_cp"}
+	return []string{"d2_memcg_thrash", "e1_cold_pread", "j_odirect"}
 }
 
 // processless leaves vmstat, diskstats, stat and pressure.
@@ -179,7 +179,7 @@ func TestAnyTwoChanges(t *testing.T) {
 	harmless := []func(tape) tape{scale(2), scale(3), largePages, restarted, renamed("sda", 8, 0), mapped, lost(4), lost(7, 8), without("proc/interrupts")}
 	names := []string{"scale 2", "scale 3", "pages of 64 KiB", "counters start again", "sda", "device mapper", "a beat in ten lost", "a fifth of the beats lost", "no interrupts"}
 	captures := core()
-	for range 16 {
+	for range 10 {
 		i, k, capture := random.IntN(len(harmless)), random.IntN(len(harmless)), captures[random.IntN(len(captures))]
 		t.Run(names[i]+"+"+names[k]+"/"+capture, func(t *testing.T) {
 			t.Parallel()
