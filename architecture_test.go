@@ -18,11 +18,13 @@ import (
 var mayImport = map[string][]string{
 	"storage/model": {},
 	"storage":       {"storage/model"},
-	"collectors":    {"storage/model", "collectors"},
-	"rules":         {"storage/model"},
-	"assets":        {},
-	"web":           {"storage/model", "rules", "assets", "web"},
-	"cmd":           {"storage", "storage/model", "collectors", "rules", "web", "assets"},
+	// A snapshot is a file of its own, without bbolt: the page may read it.
+	"storage/snapshot": {"storage", "storage/model"},
+	"collectors":       {"storage/model", "collectors"},
+	"rules":            {"storage/model"},
+	"assets":           {},
+	"web":              {"storage/model", "storage/snapshot", "rules", "assets", "web"},
+	"cmd":              {"storage", "storage/model", "storage/snapshot", "collectors", "rules", "web", "assets"},
 }
 
 // foreign are modules with one home: bbolt is opened by storage alone, and the

@@ -117,6 +117,9 @@ const maxDevices = 2
 // busyDevices chooses the disks with the most requests under way over the
 // window, as a label matcher.
 func (s *server) busyDevices(ctx context.Context, w view.Window) string {
+	if s.frozen != nil {
+		return s.frozen.devices
+	}
 	span := min(w.To.Sub(w.From), time.Hour).Truncate(time.Second)
 	top := `topk(` + strconv.Itoa(maxDevices) + `, increase(node_disk_io_time_weighted_seconds_total[` + span.String() + `])`
 	for _, expr := range []string{top + ` and on (device) stallmark_disk_info{kind="disk"})`, top + `)`} {

@@ -3,6 +3,7 @@ package web
 import (
 	"github.com/prometheus/prometheus/model/labels"
 
+	"stallmark/storage/model"
 	"stallmark/web/format"
 )
 
@@ -24,4 +25,11 @@ func subjectOf(l labels.Labels) string {
 		}
 	}
 	return ""
+}
+
+// labelsOf copies the labels of a series, in order.
+func labelsOf(l labels.Labels) []model.Label {
+	var out []model.Label
+	l.Range(func(one labels.Label) { out = append(out, model.Label{Name: one.Name, Value: one.Value}) })
+	return out
 }

@@ -32,10 +32,12 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	o.Timed = true
 	o.Twin = "/api/v1/report" + w.Query()
 	changes := view.ChangesOf(events)
-	o.Verdict = view.NewVerdict(rep, changes, w, s.blind(ctx, w))
+	o.Verdict = view.NewVerdict(rep, changes, s.verdictWindow(w), s.blind(ctx, w))
 	o.Others = view.NewOthers(rep, w)
 	o.Page.Verdict = o.Verdict.Word + ": " + o.Verdict.Title
-	o.Title = o.Verdict.Word + " · " + format.Clean(s.cfg.Host) + " · Stallmark"
+	if s.frozen == nil {
+		o.Title = o.Verdict.Word + " · " + format.Clean(s.cfg.Host) + " · Stallmark"
+	}
 
 	main := view.MainFindings(rep)
 	b := backdrop{w, spansOf(main, rep, w), marksOf(changes), gapsOf(rep.Coverage)}

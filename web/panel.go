@@ -71,6 +71,9 @@ func gapsOf(all []model.Coverage) []model.Coverage {
 // step is the distance of a chart's samples: a beat, or as many as it takes to
 // stay under maxSamples.
 func (s *server) step(w view.Window) time.Duration {
+	if s.frozen != nil {
+		return s.cfg.Interval
+	}
 	beats := int64(w.To.Sub(w.From)/maxSamples/s.cfg.Interval) + 1
 	return time.Duration(beats) * s.cfg.Interval
 }

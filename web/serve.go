@@ -155,9 +155,12 @@ func (s *server) frame(r *http.Request, w view.Window, title string) view.Page {
 		Title: format.Clean(title) + " · " + format.Clean(s.cfg.Host) + " · Stallmark",
 		Host:  s.cfg.Host, Version: s.cfg.Version, Window: w, Assets: s.assets, Gap: gap(r.Context()),
 	}
-	if section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); true {
-		p.Nav = "/" + section
+	if s.frozen != nil {
+		// A chat shows the title of what a link leads to: it says nothing.
+		p.Frozen, p.Title = s.frozen.note, snapshotTitle
 	}
+	section, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, w.Base), "/"), "/")
+	p.Nav = "/" + section
 	return p
 }
 

@@ -20,6 +20,12 @@ type server struct {
 	shared  shared
 	lines   recent
 	reports reports
+	frozen  *frozenSight // of a snapshot; nil for the live host
+}
+
+// newServer makes a server without its routes.
+func newServer(cfg Config, assets view.Assets) *server {
+	return &server{cfg: cfg, assets: assets, seats: make(chan struct{}, seats), parser: parser.NewParser(parser.Options{})}
 }
 
 // seats bounds the requests that are worked on at once; others wait for their
@@ -35,7 +41,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cfg: cfg, assets: paths, seats: make(chan struct{}, seats), parser: parser.NewParser(parser.Options{})}
+	s := newServer(cfg, paths)
 	r := chi.NewRouter()
 	r.Use(
 		s.recovered,

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"stallmark/web/format"
 	"stallmark/web/view"
 )
 
@@ -27,6 +28,9 @@ func (s *server) window(r *http.Request) (view.Window, error) {
 	if tz := q.Get("tz"); tz != "" && tz != "utc" && tz != "local" {
 		return w, badRequest("tz=%s: want utc or local", tz)
 	}
+	if s.frozen != nil {
+		return s.inside(w, q)
+	}
 	if q.Has("from") || q.Has("to") {
 		return s.fixed(w, q)
 	}
@@ -41,6 +45,30 @@ func (s *server) window(r *http.Request) (view.Window, error) {
 	w.Live = true
 	w.To = s.cfg.Now().UTC().Truncate(s.cfg.Interval)
 	w.From = w.To.Add(-span)
+	return w, nil
+}
+
+// inside is a part of a snapshot's time, all of it unless the request says
+// otherwise. What lies outside is cut off.
+func (s *server) inside(w view.Window, q url.Values) (view.Window, error) {
+	whole := s.frozen.whole
+	w.Base, w.From, w.To = whole.Base, whole.From, whole.To
+	if !q.Has("from") && !q.Has("to") {
+		return w, nil
+	}
+	part, err := s.fixed(w, q)
+	if err != nil {
+		return w, err
+	}
+	if part.From.After(w.From) {
+		w.From = part.From
+	}
+	if part.To.Before(w.To) {
+		w.To = part.To
+	}
+	if w.To.Sub(w.From) < minSpan {
+		return w, badRequest("The snapshot reaches from %s to %s.", format.Stamp(whole.From), format.Stamp(whole.To))
+	}
 	return w, nil
 }
 

@@ -17,6 +17,7 @@ type Page struct {
 	Twin    string        // the same as JSON
 	Verdict string        // announced to screen readers when it changes
 	Assets  Assets
+	Frozen  *Frozen       // of a snapshot, nil for the live host
 	Gap     func() string // what older history lacks, once all has been asked; empty for nothing
 }
 
@@ -43,6 +44,10 @@ func (p Page) Sections() []Choice {
 		{"Signatures", "signatures", "s"},
 		{"Audit", "audit", "a"},
 		{"Status", "status", "t"},
+	}
+	if p.Frozen != nil {
+		entries = entries[:2]
+		entries[0].text = "Overview"
 	}
 	var all []Choice
 	for _, e := range entries {
@@ -111,4 +116,13 @@ type Failure struct {
 	Status  int
 	Title   string
 	Message string
+}
+
+// Frozen is what the head of a page says of the snapshot that it shows.
+type Frozen struct {
+	ID       string
+	Created  time.Time
+	Expires  time.Time // of the link; zero if it has none
+	Redacted bool
+	Cut      []string // what is not in it, in words
 }

@@ -16,6 +16,7 @@ type Window struct {
 	Local    bool   // times in the browser's zone, by script
 	Path     string
 	Began    time.Time // of the recording, if the window is shorter for it
+	Base     string    // path below which all links lie: that of a snapshot's link
 }
 
 // Choice is one of several links of which one is on.
@@ -73,7 +74,10 @@ func (w Window) Query() string {
 
 // Link is a path of the page, escaped piece by piece, with this window.
 func (w Window) Link(pieces ...string) string {
-	return joinPath(pieces) + w.Query()
+	if w.Base != "" && len(pieces) == 0 {
+		return w.Base + w.Query()
+	}
+	return w.Base + joinPath(pieces) + w.Query()
 }
 
 func joinPath(pieces []string) string {
@@ -97,6 +101,9 @@ func (w Window) with(change func(*Window)) string {
 // Choices are the links to the named ranges, with keys 1 to 5.
 func (w Window) Choices() []Choice {
 	var all []Choice
+	if w.Base != "" {
+		return nil // of the past there is no last hour
+	}
 	for i, s := range spans() {
 		href := w.with(func(n *Window) { n.Live, n.Range = true, s.name })
 		all = append(all, Choice{s.name, href, strconv.Itoa(i + 1), w.Live && w.Range == s.name})
@@ -134,6 +141,9 @@ func (w Window) GoLive() string {
 		}
 	})
 }
+
+// Whole is this page with all of a snapshot's time.
+func (w Window) Whole() string { return (&url.URL{Path: w.Path}).EscapedPath() }
 
 // Freeze is this page with its window fixed, for a link to send.
 func (w Window) Freeze() string { return w.with(func(n *Window) { n.Live = false }) }

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"stallmark/storage/snapshot"
+	"stallmark/web/frozen"
+	"stallmark/web/view"
+)
+
+// frozenSight is what a server knows that shows a snapshot, or makes one.
+type frozenSight struct {
+	devices string       // matcher of the disks that the charts show
+	note    *view.Frozen // shown in the head of every page
+	whole   view.Window  // the time of the snapshot
+}
+
+// snapshotTitle is the title of every page of a snapshot.
+const snapshotTitle = "Stallmark snapshot"
+
+// verdictWindow is the time that a verdict is about: that of the page, or all
+// of a snapshot whatever part of it is looked at.
+func (s *server) verdictWindow(w view.Window) view.Window {
+	if s.frozen == nil || s.frozen.note == nil {
+		return w
+	}
+	w.From, w.To = s.frozen.whole.From, s.frozen.whole.To
+	return w
+}
+
+// Sight is how a snapshot is shown.
+type Sight struct {
+	Base    string    // the path below which its pages lie, "/s/TOKEN"
+	Expires time.Time // of the link; zero if it has none
+	ID      string
+	Logger  *slog.Logger
+}
+
+// ShowSnapshot makes the pages of a snapshot, below sight.Base. They lead to
+// each other and nowhere else.
+func ShowSnapshot(s *snapshot.Snapshot, sight Sight) (http.Handler, error) {
+	_, paths, err := hashedAssets()
+	if err != nil {
+		return nil, err
+	}
+	cfg := Config{
+		Backend: frozen.New(s), Host: s.Meta.Host, Version: s.Meta.Version, Interval: s.Meta.Interval,
+		Now: func() time.Time { return s.Meta.To }, Logger: sight.Logger,
+	}
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	one := newServer(cfg, paths)
+	one.frozen = &frozenSight{
+		devices: s.Meta.Devices,
+		note:    &view.Frozen{ID: sight.ID, Created: s.Meta.Created, Expires: sight.Expires, Redacted: s.Meta.Redacted, Cut: s.Meta.Cut},
+		whole:   view.Window{From: s.Meta.From, To: s.Meta.To, Base: sight.Base},
+	}
+	r := chi.NewRouter()
+	r.NotFound(one.noPage)
+	r.Get(sight.Base, one.page(one.overview))
+	r.Get(sight.Base+"/incidents", one.page(one.incidents))
+	r.Get(sight.Base+"/incidents/{id}", one.page(one.incident))
+	r.Get(sight.Base+"/findings", one.page(one.findings))
+	r.Get(sight.Base+"/findings/{id}", one.page(one.finding))
+	r.Get(sight.Base+"/signatures/{id}", one.page(one.signature))
+	return r, nil
+}
