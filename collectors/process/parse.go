@@ -165,3 +165,10 @@ func cleanText(b string, max int) string {
 	}
 	return s
 }
+
+// ParseID reads the pid and the start time out of /proc/PID/stat.
+func ParseID(b []byte) (ID, bool) {
+	st, ok := parseStat(b)
+	pid, _ := parseUint(b[:max(0, bytes.IndexByte(b, ' '))])
+	return ID{int(pid), st.start}, ok && pid > 0
+}
