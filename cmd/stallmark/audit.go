@@ -138,7 +138,7 @@ func (p *program) printAudit(o *options, list []audited) error {
 
 // auditHost looks at this host for a few beats.
 func (p *program) auditHost(ctx context.Context, o *options, checks *audit.Pack) (audited, error) {
-	root := collectors.NewLiveRoot(o.paths)
+	root := liveRoot(o)
 	m := thisMachine(o, root)
 	a := newAnalysis(&rules.Pack{}, o.interval)
 	sampler, err := collectors.New(collectors.Config{

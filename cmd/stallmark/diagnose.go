@@ -167,7 +167,7 @@ func writeJSON[T any](w io.Writer, list []T) error {
 // watch samples this host for a while. An interrupt ends it early; the report
 // is about what was seen until then.
 func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diagnosis, error) {
-	root := collectors.NewLiveRoot(o.paths)
+	root := liveRoot(o)
 	m := thisMachine(o, root)
 	a := newAnalysis(pack, o.interval)
 	sources, waits, _ := m.traced()

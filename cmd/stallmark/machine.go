@@ -99,7 +99,7 @@ func (m machine) filesAnd() ([]collectors.Source, *process.Watched) {
 		Thorough: m.thorough, Files: m.opener, Recorded: m.facts, Disks: below{disks},
 		Watched: watched, Alert: m.alert,
 	}
-	return append(host.Sources(h), process.Sources(p)...), watched
+	return append(append(host.Sources(h), process.Sources(p)...), m.jvmCounters(watched)), watched
 }
 
 // hostConfig is what the sources of the host itself must know.

@@ -58,7 +58,7 @@ func runRecord(ctx context.Context, p *program, o *options, args []string) (int,
 
 // record samples into a recording for as long as is asked for.
 func (p *program) record(ctx context.Context, o *options, f *os.File) error {
-	live := collectors.NewLiveRoot(o.paths)
+	live := liveRoot(o)
 	m := thisMachine(o, live)
 	m.thorough = true
 	meta := m.meta(p.version, o.interval)

@@ -60,7 +60,7 @@ type service struct {
 func (s *service) run(ctx context.Context) error {
 	s.lacks = protect()
 	s.started = s.now().UTC()
-	root := collectors.NewLiveRoot(s.options.paths)
+	root := liveRoot(s.options)
 	s.machine = thisMachine(s.options, root)
 	if err := s.openStore(ctx); err != nil {
 		return errors.Join(err, s.listener.Close())
