@@ -222,6 +222,7 @@ func TestJSONTwins(t *testing.T) {
 		"/api/v1/disks":                       `"device": "nvme1n1"`,
 		"/api/v1/signatures":                  `"state": "unknown"`,
 		"/api/v1/signatures/dirty-throttling": `"for_seconds": 2`,
+		"/api/v1/cliffs":                      `"outlook": `,
 		"/api/v1/audit":                       `"read_ahead_kb=8192"`,
 		"/api/v1/pagecache":                   `"files": []`,
 		"/api/v1/status":                      `"rules_version"`,
