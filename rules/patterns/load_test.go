@@ -63,7 +63,7 @@ patterns:
 		"no such group":    {"{duration: ms}", "{size: bytes}", `mine.yaml:9:14: field "size" is no named group`},
 		"literal":          {"'took too long: '", "'abc'", "mine.yaml:7:16: literal \"abc\": want 5 to 256 bytes"},
 		"no literals":      {"['took too long: ']", "[]", "mine.yaml:7:15: want at least one"},
-		"built-in id":      {"mine-a", "rocketmq-put-in-lock", "is already in patterns/rocketmq.yaml"},
+		"built-in id":      {"mine-a", "rocketmq-put-in-lock", "is already in patterns/rocketmq-store.yaml"},
 		"huge regexp":      {`'took too long: (?P<duration>\d+)'`, `'((?P<duration>x{900}){1000}'`, "mine.yaml:8:"},
 		"yaml":             {"product: mine", "product: [", "mine.yaml:"},
 		"not a mapping":    {"product: mine\npatterns:", "product: mine\npatterns: 3\nx:", "want a list"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -34,12 +35,12 @@ func (f *file) readSamples(p model.LogPattern, yes, no *yaml.Node) {
 		f.List(part.list, func(n *yaml.Node) {
 			s := sample{pattern: p.ID, want: part.want, place: rules.Problem{File: f.name, Line: n.Line, Column: n.Column}}
 			if n.Kind != yaml.MappingNode {
-				s.line = f.Text(n)
+				s.line = f.sampleLine(n)
 				f.samples = append(f.samples, s)
 				return
 			}
 			f.Mapping(n, map[string]func(*yaml.Node){
-				"line": func(n *yaml.Node) { s.line = f.Text(n) },
+				"line": func(n *yaml.Node) { s.line = f.sampleLine(n) },
 				"fields": func(n *yaml.Node) {
 					s.fields = map[string]string{}
 					f.Pairs(n, func(key, value *yaml.Node) { s.fields[key.Value] = f.Text(value) })
@@ -49,6 +50,17 @@ func (f *file) readSamples(p model.LogPattern, yes, no *yaml.Node) {
 			f.samples = append(f.samples, s)
 		})
 	}
+}
+
+// sampleLine is a line as it stands, with blanks at its end.
+func (f *file) sampleLine(n *yaml.Node) string {
+	if f.Text(n) == "" {
+		return ""
+	}
+	if strings.ContainsAny(n.Value, "\n\r") {
+		f.Fail(n, "a sample is one line")
+	}
+	return n.Value
 }
 
 // Recognise says which pattern of a set recognises a line, empty if none does,
