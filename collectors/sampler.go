@@ -49,7 +49,8 @@ type worker struct {
 	done   chan outcome // holds one
 	since  time.Time    // of the collection under way, zero if idle
 	state  model.Coverage
-	ended  bool // its series have been ended while it hangs
+	parts  map[string]model.Coverage // that are shown by themselves
+	ended  bool                      // its series have been ended while it hangs
 }
 
 type outcome struct {
@@ -216,6 +217,41 @@ func (s *Sampler) accept(i int, w *worker, at time.Time, o outcome) {
 		s.cfg.Sink.Event(e)
 	}
 	s.note(w, at, coverageOf(o.err))
+	s.noteParts(w, at)
+}
+
+// noteParts tells the sink about the parts of a source whose state has changed.
+func (s *Sampler) noteParts(w *worker, at time.Time) {
+	covered := w.out.Covered()
+	if len(covered) == 0 && len(w.parts) == 0 {
+		return
+	}
+	if w.parts == nil {
+		w.parts = map[string]model.Coverage{}
+	}
+	here := make(map[string]bool, len(covered))
+	for _, c := range covered {
+		here[c.Source] = true
+		s.notePart(w, at, c)
+	}
+	for name, c := range w.parts {
+		if !here[name] && c.State != model.SourceAbsent {
+			s.notePart(w, at, model.Coverage{Source: name, State: model.SourceAbsent, Detail: "not there any more"})
+		}
+	}
+}
+
+func (s *Sampler) notePart(w *worker, at time.Time, c model.Coverage) {
+	old, known := w.parts[c.Source]
+	c.Since = old.Since
+	if !known || c.State != old.State {
+		c.Since = at
+	}
+	if known && c.State == old.State && c.Detail == old.Detail && c.Mend == old.Mend {
+		return
+	}
+	w.parts[c.Source] = c
+	s.cfg.Sink.Coverage([]model.Coverage{c})
 }
 
 // hanging ends the series of a source that does not answer and says so.

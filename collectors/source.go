@@ -85,6 +85,7 @@ type Out struct {
 	before  []*model.Series // the series of the previous beat, in order
 	events  []model.Event
 	facts   []model.Fact
+	covers  []model.Coverage
 	known   map[string]string // last value of each fact
 }
 
@@ -94,7 +95,7 @@ func NewOut(source string) *Out { return &Out{source: source, known: map[string]
 // Reset begins a beat at time at.
 func (o *Out) Reset(at time.Time) {
 	o.at = at
-	o.samples, o.events, o.facts = o.samples[:0], o.events[:0], o.facts[:0]
+	o.samples, o.events, o.facts, o.covers = o.samples[:0], o.events[:0], o.facts[:0], o.covers[:0]
 }
 
 // At is the time of this beat.
@@ -104,6 +105,11 @@ func (o *Out) At() time.Time { return o.at }
 func (o *Out) Add(s *model.Series, v float64) {
 	o.samples = append(o.samples, model.Sample{Series: s, Value: v})
 }
+
+// Cover says how a part of the source stands that is shown by itself, for
+// instance one log of many. It is to be said in every beat; a part that is not
+// named any more is absent.
+func (o *Out) Cover(c model.Coverage) { o.covers = append(o.covers, c) }
 
 // Event puts an event at the time of this beat, unless it has its own times.
 func (o *Out) Event(e model.Event) {
@@ -152,6 +158,9 @@ func (o *Out) Samples() []model.Sample { return o.samples }
 
 // Facts returns the new and changed facts of this beat.
 func (o *Out) Facts() []model.Fact { return o.facts }
+
+// Covered returns how the parts of the source stand in this beat.
+func (o *Out) Covered() []model.Coverage { return o.covers }
 
 // Events returns the events of this beat.
 func (o *Out) Events() []model.Event { return o.events }

@@ -113,6 +113,11 @@ func (o *options) check() error {
 	case o.interval > maxInterval:
 		return usagef("--interval %v: want at most %v", o.interval, maxInterval)
 	}
+	for _, text := range o.logs {
+		if _, err := parseLogOption(text); err != nil {
+			return usagef("--log %s: %w", text, err)
+		}
+	}
 	for _, dir := range o.rules {
 		if info, err := os.Stat(dir); err != nil {
 			return usagef("--rules %s: %w", dir, err)

@@ -169,6 +169,7 @@ func writeJSON[T any](w io.Writer, list []T) error {
 func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diagnosis, error) {
 	root := liveRoot(o)
 	m := thisMachine(o, root)
+	m.logs = p.followLogs(o, m, root, nil)
 	a := newAnalysis(pack, o.interval)
 	sources, waits, _ := m.traced()
 	defer waits.Close()
@@ -188,6 +189,7 @@ func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diag
 	fmt.Fprintf(p.stderr, "watching %s for %v ...\n", oneLine(m.hostname), o.duration)
 	limited, cancel := context.WithTimeout(ctx, o.duration+o.interval/2)
 	defer cancel()
+	go m.logs.run(limited)
 	if err := sampler.Run(limited); err != nil && limited.Err() == nil {
 		return diagnosis{}, err
 	}

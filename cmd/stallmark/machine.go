@@ -10,6 +10,7 @@ import (
 	"stallmark/collectors"
 	"stallmark/collectors/files"
 	"stallmark/collectors/host"
+	"stallmark/collectors/logs"
 	"stallmark/collectors/pagecache"
 	"stallmark/collectors/process"
 	"stallmark/collectors/trace"
@@ -28,6 +29,8 @@ type machine struct {
 	opener     process.Files
 	dataFiles  pagecache.Opener  // nil where there is no live kernel
 	tracer     trace.Opener      // nil where there is no live kernel
+	logFiles   logs.Files        // nil where there is no live kernel
+	logs       *following        // nil where no logs are wanted
 	alert      func() bool       // see more at a price; nil: never
 	facts      map[string]string // what the recording has told so far
 }
@@ -46,6 +49,7 @@ func thisMachine(o *options, root collectors.Root) machine {
 		opener:     opener,
 		dataFiles:  opener,
 		tracer:     trace.OpenPerf,
+		logFiles:   opener,
 	}
 }
 
@@ -99,7 +103,12 @@ func (m machine) filesAnd() ([]collectors.Source, *process.Watched) {
 		Thorough: m.thorough, Files: m.opener, Recorded: m.facts, Disks: below{disks},
 		Watched: watched, Alert: m.alert,
 	}
-	return append(append(host.Sources(h), process.Sources(p)...), m.jvmCounters(watched)), watched
+	list := append(append(host.Sources(h), process.Sources(p)...), m.jvmCounters(watched))
+	if m.logs != nil {
+		m.logs.connect(watched)
+		list = append(list, m.logs.source)
+	}
+	return list, watched
 }
 
 // hostConfig is what the sources of the host itself must know.

@@ -21,6 +21,7 @@ type options struct {
 	interval time.Duration
 	rules    []string
 	watch    []string
+	logs     []string
 	json     bool
 	markdown bool
 
@@ -84,6 +85,7 @@ func (o *options) global() []option {
 		{"listen", "HOST:PORT", "address of the page", text(&o.listen), false},
 		{"interval", "TIME", "time between beats, at least 100ms", (*period)(&o.interval), false},
 		{"rules", "DIR", "folder with more signatures; may be repeated", (*list)(&o.rules), false},
+		{"log", "FILE", "log to follow besides those of the brokers, * allowed; zone=, format= and kind= may follow after commas; may be repeated", (*list)(&o.logs), false},
 		{"watch", "NAME|PID", "process to watch besides the brokers; may be repeated", (*list)(&o.watch), false},
 	}
 }

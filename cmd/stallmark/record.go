@@ -22,7 +22,8 @@ func recordCommand() command {
 		summary: "Record what the kernel says, to be diagnosed elsewhere or later",
 		help: `
 FILE becomes a .tar.zst of the files under /proc and /sys that Stallmark reads,
-one folder a beat. "stallmark diagnose FILE" replays it. Environments and
+and of what the brokers write into their logs meanwhile, one folder a beat.
+"stallmark diagnose FILE" replays it. Environments and
 configuration files are not recorded, and of command lines only the arguments
 that say what a broker is and how its memory is set. What a service on this
 host (--listen) has learned of quiet hours goes into it. An interrupt ends the
@@ -61,6 +62,7 @@ func (p *program) record(ctx context.Context, o *options, f *os.File) error {
 	live := liveRoot(o)
 	m := thisMachine(o, live)
 	m.thorough = true
+	m.logs = p.followLogs(o, m, live, nil)
 	meta := m.meta(p.version, o.interval)
 	meta.Baselines = baselinesOf(ctx, o.listen)
 	w, err := files.NewWriter(f, files.WriterConfig{Meta: meta, Root: live, Filter: process.Recordable})
@@ -69,7 +71,12 @@ func (p *program) record(ctx context.Context, o *options, f *os.File) error {
 	}
 	sampler, err := collectors.New(collectors.Config{
 		Root: w, Sources: m.sources(), Sink: w, Interval: o.interval, Now: p.now,
-		AfterBeat: func(_ context.Context, at time.Time) { w.Commit(at) },
+		AfterBeat: func(_ context.Context, at time.Time) {
+			if err := m.logs.capture.Put(w.Put); err != nil {
+				fmt.Fprintf(p.stderr, "stallmark: %s\n", oneLine(err.Error()))
+			}
+			w.Commit(at)
+		},
 	})
 	if err != nil {
 		return errors.Join(err, w.Close())
@@ -77,6 +84,7 @@ func (p *program) record(ctx context.Context, o *options, f *os.File) error {
 	fmt.Fprintf(p.stderr, "recording %s for %v ...\n", oneLine(m.hostname), o.duration)
 	limited, cancel := context.WithTimeout(ctx, o.duration+o.interval/2)
 	defer cancel()
+	go m.logs.run(limited)
 	if err := sampler.Run(limited); err != nil && limited.Err() == nil {
 		return errors.Join(err, w.Close())
 	}

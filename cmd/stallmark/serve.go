@@ -33,6 +33,7 @@ Example of a configuration file (--config), all keys optional:
   retention: 48h            # of every sample
   rollup-retention: 30d     # of one-minute rollups
   max-bytes: 2GiB
+  log: [/srv/app/*.log]     # besides those that the brokers are known to write
   watch: [my-broker, 4242]  # besides the brokers that are found by themselves
   rules: [/etc/stallmark/rules]`,
 		options: func(o *options) []option {

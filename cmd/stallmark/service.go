@@ -81,6 +81,7 @@ func (s *service) run(ctx context.Context) error {
 	go func() { sampled <- sampler.Run(background) }()
 	var others sync.WaitGroup
 	others.Go(func() { s.stepper.run(background) })
+	others.Go(func() { s.machine.logs.runSaving(background, stateFile(s.options.data), s.log) })
 	if s.flight != nil {
 		others.Go(func() { s.flight.run(background) })
 	}
@@ -184,6 +185,7 @@ func (s *service) newSampler(root collectors.Root) (*collectors.Sampler, error) 
 		extra = append(extra, s.flight.burst)
 	}
 	extra = append(extra, newSelfSource(s.machine.pageSize, s.lacks, s.storePID), newBaselineSource(s.baselines))
+	s.machine.logs = s.followLogs(s.options, s.machine, root, s.savedLogs())
 	var sources []collectors.Source
 	sources, s.waits, s.cache = s.machine.traced()
 	sampler, err := collectors.New(collectors.Config{

@@ -6,6 +6,8 @@
 //
 //	000123/proc/vmstat   raw files under the names the sources use
 //	000123/proc/42/exe   a symbolic link is one in the archive too
+//	000123/logs/index    JSON: whose and what the pieces of logs are that came in this beat
+//	000123/logs/0        their bytes, numbered
 //	000123/.dirs         JSON: names in each folder that was listed
 //	000123/.errors       JSON: reads that failed, by errno name ("EOPNOTSUPP")
 //	000123/facts.json    JSON: facts that are new or have changed

@@ -50,7 +50,7 @@ const (
 )
 
 // tickName takes apart "000123/proc/vmstat" and "name/000123/proc/vmstat".
-var tickName = regexp.MustCompile(`^(?:[^/]+/)?([0-9]{1,9})/((?:proc|sys)/.+|at|meta|\.dirs|\.errors|facts\.json)$`)
+var tickName = regexp.MustCompile(`^(?:[^/]+/)?([0-9]{1,9})/((?:proc|sys)/.+|logs/(?:index|[0-9]{1,6})|at|meta|\.dirs|\.errors|facts\.json)$`)
 
 // splitName gives the tick's number and the name inside the tick. ok is false
 // for a name that belongs to no tick.

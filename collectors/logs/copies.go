@@ -121,7 +121,7 @@ func feedAll(f *feeder, r io.Reader, buf []byte, name string, offset int64, tap 
 		last := err != nil
 		done := f.feed(buf[:have], name, offset, last)
 		if tap != nil && done > 0 {
-			tap(f.file, name, offset, buf[:done])
+			tap(f.file, name, offset, buf[:done], f.live)
 		}
 		offset += int64(done)
 		have = copy(buf, buf[done:have])

@@ -22,6 +22,7 @@ type folder struct {
 	now     func() time.Time
 	started time.Time // of the follower
 	limit   *limiter
+	claims  *claims
 	saved   []Position
 
 	dir      fileOf
@@ -191,7 +192,7 @@ func (d *folder) scan(now time.Time) {
 	}
 	d.scans++
 	for base := range found {
-		if d.streams[base] == nil && len(d.streams) < maxStreams {
+		if d.streams[base] == nil && len(d.streams) < maxStreams && d.claims.take(claim{d.id.inode, base}, d) {
 			d.addStream(base)
 		}
 	}
@@ -343,6 +344,7 @@ func (d *folder) logKey(base string) string { return d.target.Process + "|" + jo
 
 // shut closes everything.
 func (d *folder) shut() {
+	d.claims.leave(d)
 	for _, s := range d.order {
 		for _, p := range s.parts {
 			p.file.Close()

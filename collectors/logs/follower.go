@@ -21,8 +21,9 @@ type Config struct {
 	// Saved are the positions of the last run.
 	Saved []Position
 	// Tap gets all bytes that are handed on, for a recording. It is called by
-	// several goroutines and must copy what it keeps. May be nil.
-	Tap func(f *File, part string, offset int64, data []byte)
+	// several goroutines and must copy what it keeps; live says that it was written
+	// since the last look. May be nil.
+	Tap func(f *File, part string, offset int64, data []byte, live bool)
 	// Alert reports whether to look at idle files as often as at others. May be
 	// nil.
 	Alert func() bool
@@ -38,6 +39,7 @@ const DefaultRate = 64 << 20
 type Follower struct {
 	cfg     Config
 	limit   *limiter
+	claims  *claims
 	started time.Time
 
 	mu      sync.Mutex
@@ -68,7 +70,7 @@ func New(cfg Config) *Follower {
 		cfg.Alert = func() bool { return false }
 	}
 	return &Follower{
-		cfg: cfg, limit: &limiter{rate: cfg.Rate, now: cfg.Now}, running: map[string]*running{}, wake: make(chan struct{}, 1),
+		cfg: cfg, limit: &limiter{rate: cfg.Rate, now: cfg.Now}, claims: newClaims(), running: map[string]*running{}, wake: make(chan struct{}, 1),
 	}
 }
 
@@ -160,6 +162,7 @@ func (f *Follower) arrange(ctx context.Context, all *sync.WaitGroup) {
 func (f *Follower) begin(ctx context.Context, t Target, path string, all *sync.WaitGroup) *running {
 	within, cancel := context.WithCancel(ctx)
 	d := newFolder(&f.cfg, t, path, f.limit, f.started)
+	d.claims = f.claims
 	all.Go(func() { d.run(within) })
 	return &running{folder: d, cancel: cancel}
 }
@@ -168,7 +171,7 @@ func newFolder(cfg *Config, t Target, path string, limit *limiter, started time.
 	return &folder{
 		cfg: cfg, target: t, path: path, now: cfg.Now, started: started, limit: limit, saved: cfg.Saved,
 		opener:  opener{cfg.Files, hostFiles{cfg.Rootfs}, t.Owner},
-		streams: map[string]*stream{},
+		streams: map[string]*stream{}, claims: newClaims(),
 	}
 }
 

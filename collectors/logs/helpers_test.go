@@ -36,13 +36,12 @@ func (c *collector) text() string {
 
 // rig is one folder that is polled by hand, with a clock of its own.
 type rig struct {
-	t    *testing.T
-	dir  string
-	d    *folder
-	got  *collector
-	at   time.Time
-	cfg  Config
-	kind Kind
+	t   *testing.T
+	dir string
+	d   *folder
+	got *collector
+	at  time.Time
+	cfg Config
 }
 
 func newRig(t *testing.T, saved []Position, names ...string) *rig {

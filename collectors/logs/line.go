@@ -28,6 +28,7 @@ type File struct {
 	Pid     int    // of that process, 0 if none
 	Role    string // of that process
 	Zone    string // of its time stamps as configured, empty to be guessed
+	Format  Format // of what carries its lines as configured, empty to be found out
 }
 
 // Line is one line of a log. It is valid until the consumer returns.
@@ -42,6 +43,8 @@ type Line struct {
 
 	block []byte // what was read together with it
 	start int    // of the line in block
+	whole bool   // block begins where a line does
+	live  bool   // it was written just before it was read
 }
 
 // Before returns up to n whole lines before this one, oldest first, as they
@@ -55,7 +58,7 @@ func (l *Line) Before(n int) [][]byte {
 			break
 		}
 		at := bytes.LastIndexByte(l.block[:end-1], '\n')
-		if at < 0 {
+		if at < 0 && !l.whole {
 			break // its beginning is not here
 		}
 		found = append(found, l.block[at+1:end-1])

@@ -18,6 +18,7 @@ type part struct {
 	last     info // when it was last looked at
 	changed  time.Time
 	checked  int64 // ctime at which its name was last compared
+	caughtUp bool  // there was nothing more to read at the last look
 }
 
 // outcome is what reading a part came to.
@@ -61,9 +62,12 @@ func (p *part) look(now time.Time) (bool, error) {
 // read hands on what is new, at most about budget bytes of it.
 func (p *part) read(f *feeder, buf []byte, budget int, tap tapFunc) (outcome, int, error) {
 	done := 0
+	f.live = p.caughtUp
+	defer func() { f.live = false }()
 	for done < budget {
 		n, result, err := p.chunk(f, buf, tap)
 		done += n
+		p.caughtUp = result == atEnd
 		if result != more {
 			return result, done, err
 		}
@@ -72,37 +76,48 @@ func (p *part) read(f *feeder, buf []byte, budget int, tap tapFunc) (outcome, in
 }
 
 // tapFunc gets a copy of all that is handed on. A nil one gets nothing.
-type tapFunc func(f *File, part string, offset int64, data []byte)
+type tapFunc func(f *File, part string, offset int64, data []byte, live bool)
 
 // chunk reads one buffer's worth.
 func (p *part) chunk(f *feeder, buf []byte, tap tapFunc) (int, outcome, error) {
-	overlap := len(p.trace.tail)
-	n, err := p.file.readAt(buf, p.trace.offset-int64(overlap))
+	before := int(min(p.trace.offset, reread))
+	n, err := p.file.readAt(buf, p.trace.offset-int64(before))
 	if err != nil {
 		return 0, failed, err
 	}
-	if n < overlap || !bytes.Equal(buf[:overlap], p.trace.tail) {
+	if !p.holds(buf[:n], before) {
 		return 0, truncated, nil
 	}
-	data := buf[overlap:n]
-	if skipped := p.skipNULs(data); skipped > 0 {
+	if skipped := p.skipNULs(buf[before:n]); skipped > 0 {
 		return skipped, more, nil
 	}
 	full := n == len(buf)
-	done := p.give(f, data, false, tap)
+	done := p.give(f, buf[:n], before, false, tap)
 	if !full || done == 0 {
 		return done, atEnd, nil
 	}
 	return done, more, nil
 }
 
-// give feeds data that stands at the offset and goes on behind what was used.
-func (p *part) give(f *feeder, data []byte, final bool, tap tapFunc) int {
+// reread is how many bytes before a line are read again with it, to show them
+// and for the time stamp of a record of several lines.
+const reread = 2 << 10
+
+// holds reports whether what stands before the offset is what was read there.
+func (p *part) holds(buf []byte, before int) bool {
+	tail := len(p.trace.tail)
+	return len(buf) >= before && bytes.Equal(buf[before-tail:before], p.trace.tail)
+}
+
+// give feeds what stands at the offset, behind some that stands before it, and
+// goes on behind what was used.
+func (p *part) give(f *feeder, buf []byte, before int, final bool, tap tapFunc) int {
 	f.split.skipping = p.skipping
-	done := f.feed(data, p.name, p.trace.offset, final)
+	done := f.feedAfter(buf, before, p.name, p.trace.offset, final)
 	p.skipping = f.split.skipping
+	data := buf[before:]
 	if tap != nil && done > 0 {
-		tap(f.file, p.name, p.trace.offset, data[:done])
+		tap(f.file, p.name, p.trace.offset, data[:done], f.live)
 	}
 	p.trace.add(data[:done])
 	return done
@@ -129,12 +144,12 @@ func (p *part) skipNULs(data []byte) int {
 
 // finish hands on a last line without an end.
 func (p *part) finish(f *feeder, buf []byte, tap tapFunc) {
-	overlap := len(p.trace.tail)
-	n, err := p.file.readAt(buf, p.trace.offset-int64(overlap))
-	if err != nil || n <= overlap || !bytes.Equal(buf[:overlap], p.trace.tail) {
+	before := int(min(p.trace.offset, reread))
+	n, err := p.file.readAt(buf, p.trace.offset-int64(before))
+	if err != nil || n <= before || !p.holds(buf[:n], before) {
 		return
 	}
-	p.give(f, buf[overlap:n], true, tap)
+	p.give(f, buf[:n], before, true, tap)
 }
 
 // restart begins the file anew.

@@ -39,9 +39,16 @@ func (s *stream) unread(d *folder, m member) answer {
 	if err != nil || len(head) == 0 {
 		return unsure
 	}
-	same := func(h []byte) bool { return bytes.Equal(h, head) }
-	if slices.ContainsFunc(s.heads, same) || slices.ContainsFunc(s.parts, func(p *part) bool { return same(p.head()) }) {
+	if slices.ContainsFunc(s.heads, func(h []byte) bool { return bytes.Equal(h, head) }) {
 		return no
+	}
+	for _, p := range s.parts {
+		if bytes.HasPrefix(p.head(), head) {
+			if p == s.current() {
+				return unsure // it may come to be all that is left of it
+			}
+			return no
+		}
 	}
 	return yes
 }

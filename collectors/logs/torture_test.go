@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// counter counts how often it is given each numbered line.
-type counter struct {
+// census counts how often it is given each numbered line.
+type census struct {
 	mu   sync.Mutex
 	seen map[string]int
 	n    int
 }
 
 // Line implements Consumer.
-func (c *counter) Line(l *Line) {
+func (c *census) Line(l *Line) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen[string(l.Text)]++
 	c.n++
 }
 
-func (c *counter) count() int {
+func (c *census) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.n
@@ -135,7 +135,7 @@ func TestTorture(t *testing.T) {
 
 func torture(t *testing.T, rounds int, rotate func(*torturer, int)) {
 	dir := t.TempDir()
-	got := &counter{seen: map[string]int{}}
+	got := &census{seen: map[string]int{}}
 	f := New(Config{Open: func(*File) Consumer { return got }, Now: time.Now})
 	f.SetTargets([]Target{{Folder: dir, Names: []string{"store.log"}, Kind: KindText}})
 	w := &torturer{t: t, dir: dir}

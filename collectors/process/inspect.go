@@ -89,10 +89,12 @@ func (in *inspector) describe(root collectors.Root, w *watched, c command) strin
 	}
 	w.facts = append(w.facts, fact{"comm", w.comm})
 	w.version = versionOfJar(roles[w.role].jars, c.classPath+":"+c.property("java.ext.dirs")+":"+c.property("rocketmq.home.dir"))
+	w.logs, w.logDir = fitting(p.logs(w.role)), p.logDir()
+	w.gcLog, w.nsPid = fitting(absolute(gcLogOf(c.options), cwd)), nsPid(root, w)
 	for _, f := range []fact{
 		{"config", file},
-		{"logs", p.logs(w.role)},
-		{"gc_log", absolute(gcLogOf(c.options), cwd)},
+		{"logs", w.logs},
+		{"gc_log", w.gcLog},
 	} {
 		if kindPath.fits(f.value) {
 			w.facts = append(w.facts, f)
@@ -106,6 +108,30 @@ func (in *inspector) describe(root collectors.Root, w *watched, c command) strin
 		w.facts[i].key = w.factPrefix() + w.facts[i].key
 	}
 	return problem
+}
+
+// fitting is a path, or nothing if it does not look like one.
+func fitting(p string) string {
+	if kindPath.fits(p) {
+		return p
+	}
+	return ""
+}
+
+// nsPid is the process's number in the innermost pid namespace that it is in
+// (NSpid of /proc/PID/status, Linux 4.1).
+func nsPid(root collectors.Root, w *watched) int {
+	status, err := root.Read(w.dir+"status", nil)
+	if err != nil {
+		return 0
+	}
+	pid := 0
+	eachLine(status, func(key, rest []byte) {
+		if ids := parseIDs(rest); string(key) == "NSpid" && len(ids) > 0 {
+			pid = int(ids[len(ids)-1])
+		}
+	})
+	return pid
 }
 
 // configuration reads the allow-listed keys of the process's file.

@@ -72,3 +72,20 @@ func (p *places) logs(role string) string {
 	}
 	return ""
 }
+
+// logDir is the name of a RocketMQ broker's own log folder (since 4.9.3), a
+// pattern where a part of it is not known: brokerName_brokerId, in a DLedger
+// group brokerName_dLegerSelfId.
+func (p *places) logDir() string {
+	if dir := p.c.property("brokerLogDir"); dir != "" && kindWord.fits(dir) {
+		return dir
+	}
+	if p.keys["isolateLogEnable"] != "true" {
+		return ""
+	}
+	number := firstOf(p.keys["brokerId"], "0")
+	if p.keys["enableDLegerCommitLog"] == "true" {
+		number = firstOf(p.keys["dLegerSelfId"], "*")
+	}
+	return firstOf(p.keys["brokerName"], "*") + "_" + number
+}

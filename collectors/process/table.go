@@ -28,6 +28,10 @@ type watched struct {
 
 	store   string // data folder that the process's configuration names, may be empty
 	version string // from the class path, may be empty
+	logs    string // folder of the product's logs, may be empty
+	logDir  string // of a broker's own below it, may be empty
+	gcLog   string // as the flags name it, may be empty
+	nsPid   int    // in its own pid namespace, 0 if not known
 
 	// What only the discovery reads and may renew.
 	config string // why the configuration could not be read, empty if it was

@@ -25,6 +25,11 @@ type Process struct {
 	Name  string // the label process
 	Role  string
 	Store string // the fact process.<pid>.store, empty while it is not known
+
+	Logs   string // folder of its product's logs, empty if not known
+	LogDir string // name of a RocketMQ broker's own folder there (isolateLogEnable), may hold *; empty if it has none
+	GCLog  string // path of its GC log with the JVM's placeholders, empty if it has none
+	NSPid  int    // its number in its own pid namespace, 0 if not known
 }
 
 // Processes returns the watched processes of now, in the order in which they
@@ -37,7 +42,10 @@ func (w *Watched) Processes() []Process {
 		if l := p.learned.Load(); store == "" && l != nil {
 			store = l.store
 		}
-		list = append(list, Process{p.ID, p.name, p.role, store})
+		list = append(list, Process{
+			ID: p.ID, Name: p.name, Role: p.role, Store: store,
+			Logs: p.logs, LogDir: p.logDir, GCLog: p.gcLog, NSPid: p.nsPid,
+		})
 	}
 	return list
 }

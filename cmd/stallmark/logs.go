@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/collectors/logs"
+	"stallmark/collectors/logs/match"
+	"stallmark/collectors/process"
+	"stallmark/rules"
+	"stallmark/rules/patterns"
+)
+
+// following is how a run gets log lines: from files that are written to, or from
+// a recording.
+type following struct {
+	source   *logs.Source
+	follower *logs.Follower // nil in a replay
+	capture  *logs.Capture  // nil unless it is recorded
+	named    []logs.Target  // by the user
+	problems []rules.Problem
+}
+
+// loadPatterns reads the log patterns and those of the user.
+func loadPatterns(dirs []string) (logs.SourceConfig, []rules.Problem) {
+	pack, problems := patterns.Load(dirs...)
+	problems = rules.Mistakes(problems)
+	set, err := match.New(pack.Patterns)
+	if err != nil {
+		problems = append(problems, rules.Problem{File: "patterns", Message: err.Error()})
+	}
+	return logs.SourceConfig{Patterns: set, Known: pack.Patterns}, problems
+}
+
+// followLogs makes what follows the logs of this host.
+func (p *program) followLogs(o *options, m machine, root collectors.Root, saved []logs.Position) *following {
+	cfg, problems := loadPatterns(o.rules)
+	cfg.Host, cfg.Boot, cfg.Now = time.Local, bootTime(root), p.now
+	f := &following{source: logs.NewSource(cfg), named: o.logTargets(), problems: problems}
+	fc := logs.Config{
+		Open: f.source.Open, Files: m.logFiles, Rootfs: o.paths.Rootfs, Now: p.now, Saved: saved, Alert: m.alert,
+		Rate: logs.DefaultRate,
+	}
+	if m.thorough { // to be recorded
+		f.capture = &logs.Capture{}
+		fc.Tap = f.capture.Tap
+	}
+	f.follower = logs.New(fc)
+	return f
+}
+
+// replayLogs makes what reads the logs of a recording.
+func replayLogs(dirs []string) *following {
+	cfg, problems := loadPatterns(dirs)
+	f := &following{source: logs.NewSource(cfg), problems: problems}
+	f.source.Replay()
+	return f
+}
+
+// connect tells whose logs to follow.
+func (f *following) connect(watched *process.Watched) {
+	if f.follower != nil {
+		f.source.Follow(f.follower, logs.NewDiscovery(watched.Processes, f.named))
+	}
+}
+
+// run follows until ctx ends.
+func (f *following) run(ctx context.Context) {
+	if f.follower != nil {
+		f.follower.Run(ctx)
+	}
+}
+
+// saveEvery is how often the positions in the logs are saved. Lines of this long
+// before a kill are read twice.
+const saveEvery = 2 * time.Second
+
+// stateFile holds the positions in the logs.
+func stateFile(data string) string { return filepath.Join(data, "logs.state") }
+
+// runSaving follows until ctx ends and keeps in a file how far.
+func (f *following) runSaving(ctx context.Context, file string, log *slog.Logger) {
+	var both sync.WaitGroup
+	both.Go(func() { f.follower.Run(ctx) })
+	ticker := time.NewTicker(saveEvery)
+	defer ticker.Stop()
+	var last []byte
+	save := func() {
+		data, err := logs.EncodeState(f.follower.Positions())
+		if err == nil && !bytes.Equal(data, last) {
+			err = logs.SaveState(file, data)
+			last = data
+		}
+		if err != nil {
+			log.Warn("positions in the logs could not be saved: after a restart they are followed from their ends", "error", err)
+		}
+	}
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+			save()
+		}
+	}
+	both.Wait()
+	save()
+}
+
+// savedLogs reads the positions of the last run. What is damaged is said and
+// does without.
+func (s *service) savedLogs() []logs.Position {
+	saved, err := logs.LoadState(stateFile(s.options.data))
+	if err != nil {
+		s.log.Warn("logs are followed from their ends, since the positions of the last run cannot be read", "error", err)
+	}
+	return saved
+}
+
+// bootTime is btime of /proc/stat, zero if it cannot be read.
+func bootTime(root collectors.Root) time.Time {
+	data, err := root.Read("proc/stat", nil)
+	if err != nil {
+		return time.Time{}
+	}
+	for line := range strings.Lines(string(data)) {
+		if value, ok := strings.CutPrefix(line, "btime "); ok {
+			if s, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil {
+				return time.Unix(s, 0)
+			}
+		}
+	}
+	return time.Time{}
+}
+
+// logTargets are the logs that the user has named; check has seen them.
+func (o *options) logTargets() []logs.Target {
+	var list []logs.Target
+	for _, text := range o.logs {
+		if t, err := parseLogOption(text); err == nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// parseLogOption reads "PATH[,zone=ZONE][,format=FORMAT][,kind=KIND]".
+func parseLogOption(text string) (logs.Target, error) {
+	var t logs.Target
+	rest := text
+	for {
+		at := strings.LastIndexByte(rest, ',')
+		key, value, ok := strings.Cut(rest[at+1:], "=")
+		if at < 0 || !ok || !slices.Contains([]string{"zone", "format", "kind"}, key) {
+			break
+		}
+		if err := setLog(&t, key, value); err != nil {
+			return t, err
+		}
+		rest = rest[:at]
+	}
+	if !path.IsAbs(rest) || strings.HasSuffix(rest, "/") {
+		return t, errors.New("want an absolute path, * allowed, and behind it zone=, format= or kind= after commas")
+	}
+	if _, err := path.Match(rest, ""); err != nil {
+		return t, fmt.Errorf("%s: %w", rest, err)
+	}
+	t.Folder, t.Names = path.Dir(rest), []string{path.Base(rest)}
+	if t.Kind == "" {
+		t.Kind = logs.KindText
+	}
+	return t, nil
+}
+
+func setLog(t *logs.Target, key, value string) error {
+	switch key {
+	case "zone":
+		if _, err := logs.ParseZone(value); err != nil {
+			return fmt.Errorf("zone %q: want one as in Asia/Shanghai, UTC or +08:00", value)
+		}
+		t.Zone = value
+	case "format":
+		f, err := logs.ParseFormat(value)
+		if err != nil {
+			return err
+		}
+		t.Format = f
+	case "kind":
+		kind := logs.Kind(value)
+		if !slices.Contains([]logs.Kind{logs.KindText, logs.KindGC, logs.KindKernel}, kind) {
+			return fmt.Errorf("kind %q: want text, gc or kernel", value)
+		}
+		t.Kind = kind
+	}
+	return nil
+}

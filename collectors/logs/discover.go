@@ -1,0 +1,145 @@
+package logs
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stallmark/collectors/process"
+)
+
+// Discovery works out where the logs of the watched processes are.
+type Discovery struct {
+	watched    func() []process.Process
+	configured []Target
+	next       time.Time
+	last       []process.Process
+}
+
+// NewDiscovery makes one of what is watched and what the user has named.
+func NewDiscovery(watched func() []process.Process, configured []Target) *Discovery {
+	return &Discovery{watched: watched, configured: configured}
+}
+
+// discoverEvery is how often the watched processes are looked at.
+const discoverEvery = 2 * time.Second
+
+// beat tells the follower what to follow, if that has changed.
+func (d *Discovery) beat(f *Follower, at time.Time) {
+	if at.Before(d.next) && d.next.Sub(at) <= discoverEvery {
+		return
+	}
+	d.next = at.Add(discoverEvery)
+	procs := d.watched()
+	if d.last != nil && slices.Equal(procs, d.last) {
+		return
+	}
+	d.last = append([]process.Process{}, procs...)
+	targets := slices.Clone(d.configured)
+	for _, p := range procs {
+		targets = append(targets, TargetsOf(p)...)
+	}
+	f.SetTargets(targets)
+}
+
+// TargetsOf lists where the logs of a process are, by its product's layout.
+func TargetsOf(p process.Process) []Target {
+	var list []Target
+	switch {
+	case strings.HasPrefix(p.Role, "rocketmq-"):
+		list = rocketTargets(p)
+	case strings.HasPrefix(p.Role, "kafka-"):
+		list = kafkaTargets(p)
+	case p.Role == "zookeeper":
+		list = zooTargets(p)
+	}
+	list = append(list, gcTargets(p)...)
+	for i := range list {
+		t := &list[i]
+		t.Owner, t.Process, t.Pid, t.Role = p.ID, p.Name, p.Pid, p.Role
+		if t.Kind == "" {
+			t.Kind = KindText
+		}
+	}
+	return list
+}
+
+// rocketTargets are the folders of RocketMQ: up to 5.0 a log folder of a broker's
+// own is below rocketmqlogs, later its name follows without a slash
+// (distribution/conf/logback_broker.xml, broker/src/main/resources/rmq.broker.logback.xml).
+func rocketTargets(p process.Process) []Target {
+	const mend = "see ${user.home}/logs/rocketmqlogs of the broker's user, or name the files with --log"
+	if p.Logs == "" {
+		return nil
+	}
+	names, except := []string{"*.log"}, []string{"namesrv*.log", "proxy*.log", "tools*.log", "*gc*.log"}
+	what := "broker logs"
+	switch p.Role {
+	case "rocketmq-namesrv":
+		names, except, what = []string{"namesrv*.log"}, nil, "name server logs"
+	case "rocketmq-proxy":
+		names, except, what = []string{"proxy*.log"}, nil, "proxy logs"
+	}
+	folders := []string{p.Logs}
+	if own := p.LogDir; own != "" {
+		folders = append(folders, path.Join(p.Logs, own), p.Logs+own)
+	}
+	var list []Target
+	for _, f := range folders {
+		list = append(list, Target{Folder: f, Names: names, Except: except, What: what, Mend: mend})
+	}
+	return list
+}
+
+// kafkaTargets is Kafka's folder (config/log4j.properties, log4j2.yaml).
+func kafkaTargets(p process.Process) []Target {
+	if p.Logs == "" {
+		return nil
+	}
+	return []Target{{
+		Folder: p.Logs, Names: []string{"*.log", "kafkaServer*.out"}, Except: []string{"*gc*.log", "zookeeper*.log"}, What: "broker logs",
+		Mend: "where it logs to its standard output only, name that file with --log",
+	}}
+}
+
+func zooTargets(p process.Process) []Target {
+	if p.Logs == "" {
+		return nil
+	}
+	return []Target{{
+		Folder: p.Logs, Names: []string{"zookeeper*.log", "zookeeper*.out", "server.log"}, Except: []string{"*gc*.log"}, What: "ZooKeeper logs",
+		Mend: "name the files with --log",
+	}}
+}
+
+// gcTargets is the GC log of the JVM's flags. %p is the process's number in its
+// own namespace, with "pid" before it up to JDK 8; %t is when it started; %h is
+// the host.
+func gcTargets(p process.Process) []Target {
+	if p.GCLog == "" {
+		return nil
+	}
+	folder, name := path.Split(p.GCLog)
+	own := p.NSPid
+	if own == 0 {
+		own = p.Pid
+	}
+	var names []string
+	for _, pid := range []string{strconv.Itoa(own), "pid" + strconv.Itoa(own)} {
+		n := strings.NewReplacer("%p", pid, "%t", "*", "%h", "*", "%%", "%").Replace(escapeGlob(name))
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return []Target{{
+		Folder: path.Clean(folder), Names: names, Kind: KindGC, What: "GC log",
+		Mend: "the JVM's flags name this file: see whether its folder may be written to, and has room (/dev/shm is lost at a reboot)",
+	}}
+}
+
+// escapeGlob makes a name that is no pattern safe to be used as one.
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}

@@ -1,0 +1,68 @@
+package logs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+func TestState(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "logs.state")
+	if got, err := LoadState(path); got != nil || err != nil {
+		t.Errorf("none: %v, %v", got, err)
+	}
+	want := []Position{{
+		Log: "rocketmq-broker|/logs/store.log", Name: "store.log", Ino: 42, Mtime: 7,
+		mark: mark{Offset: 1000, HeadLen: 256, Head: 1<<64 - 1, TailLen: 128, Tail: 3},
+	}, {Log: "|/x", Skipping: true}}
+	data, err := EncodeState(want)
+	must(t, err)
+	for range 2 {
+		must(t, SaveState(path, data))
+	}
+	got, err := LoadState(path)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v: want the file alone", entries, err)
+	}
+	for i := range data {
+		broken := append([]byte{}, data...)
+		broken[i] ^= 0x20
+		if got, err := DecodeState(broken); err == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("byte %d changed: %+v", i, got)
+		}
+		if _, err := DecodeState(data[:i]); !errors.Is(err, ErrState) && i < len(data)-1 {
+			t.Fatalf("cut at %d: %v", i, err)
+		}
+	}
+}
+
+func FuzzState(f *testing.F) {
+	data, err := EncodeState([]Position{{Log: "a", Name: "b", Ino: 1, mark: mark{Offset: 3, HeadLen: 3, TailLen: 3}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte("stallmark-logs-1 cbf29ce484222325\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := DecodeState(data)
+		if err != nil {
+			if !errors.Is(err, ErrState) {
+				t.Errorf("%v is no ErrState", err)
+			}
+			return
+		}
+		for _, p := range got {
+			if !p.sane() {
+				t.Errorf("%+v was let through", p)
+			}
+		}
+		if _, err := EncodeState(got); err != nil {
+			t.Error(err)
+		}
+	})
+}
