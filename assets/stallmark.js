@@ -252,6 +252,13 @@
     e.preventDefault();
     dragging = s;
   });
+  // A mark of a changed setting leads to its name below the chart.
+  document.addEventListener("click", (e) => {
+    const mark = e.target.closest?.("a.moment");
+    if (!mark) return;
+    const list = document.getElementById(mark.getAttribute("href").slice(1));
+    if (list?.nodeName === "DETAILS") list.open = true;
+  });
   document.addEventListener("pointerup", () => {
     const from = dragging;
     dragging = null;

@@ -210,7 +210,11 @@ func (s *server) disks(r *http.Request, w view.Window) (templ.Component, error) 
 			page.More++
 		}
 	}
-	page.Charts = s.diskCharts(r.Context(), rows, w)
+	b, err := s.plainBackdrop(r.Context(), w, nil)
+	if err != nil {
+		return nil, err
+	}
+	page.Charts = s.diskCharts(r.Context(), rows, b)
 	return view.DisksPage(page), nil
 }
 
@@ -221,7 +225,7 @@ const maxIdle = 200
 const chartedDisks = 4
 
 // diskCharts draws the devices that lead the table.
-func (s *server) diskCharts(ctx context.Context, rows []*diskData, w view.Window) []chart.Figure {
+func (s *server) diskCharts(ctx context.Context, rows []*diskData, b backdrop) []chart.Figure {
 	var names []string
 	for _, d := range rows {
 		if physical(d.Kind) && len(names) < chartedDisks {
@@ -233,7 +237,7 @@ func (s *server) diskCharts(ctx context.Context, rows []*diskData, w view.Window
 	}
 	var out []chart.Figure
 	for i, p := range diskPanels(matcher(names)) {
-		out = append(out, s.draw(ctx, "disk-"+strconv.Itoa(i+1), p, backdrop{window: w}))
+		out = append(out, s.draw(ctx, "disk-"+strconv.Itoa(i+1), p, b))
 	}
 	return out
 }

@@ -68,6 +68,13 @@ func gapsOf(all []model.Coverage) []model.Coverage {
 	return slices.DeleteFunc(slices.Clone(all), func(c model.Coverage) bool { return c.State == model.SourceOK || c.State == model.SourcePartial })
 }
 
+// plainBackdrop is that of charts that are about no finding: the changed
+// settings, and what could not be read.
+func (s *server) plainBackdrop(ctx context.Context, w view.Window, coverage []model.Coverage) (backdrop, error) {
+	events, err := s.cfg.Backend.EventsIn(ctx, w.From, w.To, model.EventSetting)
+	return backdrop{window: w, marks: marksOf(view.ChangesOf(events)), gaps: gapsOf(coverage)}, err
+}
+
 // step is the distance of a chart's samples: a beat, or as many as it takes to
 // stay under maxSamples.
 func (s *server) step(w view.Window) time.Duration {

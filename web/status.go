@@ -46,8 +46,12 @@ func (s *server) status(r *http.Request, w view.Window) (templ.Component, error)
 	h := s.cfg.Backend.Health(ctx)
 	page.StoreOK, page.Store, page.Bad = h.Storage.Up || h.Storage.Path == "", storePairs(h.Storage), cleaned(h.Storage.BadBlocks)
 	page.Own = s.ownPairs(r, h)
+	b, err := s.plainBackdrop(ctx, w, coverage)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range ownPanels() {
-		page.Charts = append(page.Charts, s.draw(ctx, "own-"+strconv.Itoa(i+1), p, backdrop{window: w}))
+		page.Charts = append(page.Charts, s.draw(ctx, "own-"+strconv.Itoa(i+1), p, b))
 	}
 	for _, e := range s.endpoints() {
 		page.API = append(page.API, view.Endpoint{Path: e[0], About: e[1], Link: e[0] + w.Query()})

@@ -146,7 +146,7 @@ func TestLimitIsLabelledWhereItFired(t *testing.T) {
 	c.Limits = []Limit{{Name: "threshold", Points: points(1, limit...)}}
 	c.Fired = []Span{{at(20), at(40)}}
 	fig := Lay(c)
-	if got := labels(fig); got != "threshold 48\u00a0B" {
+	if got := labels(fig); got != "┄ threshold 48\u00a0B" { // over the plot: here the line fills it
 		t.Errorf("the label is %q", got)
 	}
 	if line := fig.Limits[0].Line; !strings.HasPrefix(line, "M333 ") || !strings.HasSuffix(line, "h317") {

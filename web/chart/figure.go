@@ -44,6 +44,8 @@ type MarkLine struct {
 	X, Anchor, TextX string
 	Text             string
 	ISO, Clock       string // the moment
+	Letter           string // by which the list below a chart names it
+	rel              float64
 }
 
 // maxLines bounds the series of one chart: more cannot be told apart.
@@ -75,9 +77,9 @@ func Lay(c Chart) Figure {
 	for i, s := range c.Series {
 		fig.Lines = append(fig.Lines, lineOf(s, i, c, f, scale))
 	}
-	fig.limits(c, f, scale)
 	fig.Bands = boxes(c.Fired, c.From, c.To)
 	fig.Marks = marks(c.Marks, c.From, c.To)
+	fig.limits(c, f, scale)
 	fig.Legend = len(fig.Lines) > 1
 	fig.Value = caption(c)
 	fig.Summary = summary(c)
@@ -164,6 +166,14 @@ func boxes(spans []Span, from, to time.Time) []Box {
 	return all
 }
 
+// letterOf names marks A to Z; further ones have no name of their own.
+func letterOf(i int) string {
+	if i < 26 {
+		return string(rune('A' + i))
+	}
+	return "·"
+}
+
 // marks places moments, those within a hundredth of the width as one.
 func marks(all []Mark, from, to time.Time) []MarkLine {
 	total := float64(to.Sub(from))
@@ -181,7 +191,7 @@ func marks(all []Mark, from, to time.Time) []MarkLine {
 			continue
 		}
 		lastRel, n = rel, 0
-		line := MarkLine{X: percent(rel), TextX: percent(rel), Anchor: "start", Text: short(m.Text), ISO: format.ISO(m.At), Clock: format.Clock(m.At)}
+		line := MarkLine{rel: rel, Letter: letterOf(len(out)), X: percent(rel), TextX: percent(rel), Anchor: "start", Text: short(m.Text), ISO: format.ISO(m.At), Clock: format.Clock(m.At)}
 		if rel > 0.6 {
 			line.Anchor = "end"
 		}

@@ -32,7 +32,15 @@ type placing struct {
 // room is a rectangle: x in shares of the width, y in pixels.
 type room struct{ left, right, top, bottom float64 }
 
-func newPlacing(c Chart, f frame) *placing { return &placing{c: c, f: f} }
+// newPlacing keeps the letters of the marks free.
+func newPlacing(c Chart, f frame, marks []MarkLine) *placing {
+	p := &placing{c: c, f: f}
+	for _, m := range marks {
+		half := letter / usualWidth
+		p.taken = append(p.taken, room{m.rel - half, m.rel + half, 0, lineHeight})
+	}
+	return p
+}
 
 // site is a place where a limit could be labelled.
 type site struct {
@@ -118,7 +126,9 @@ func (p *placing) sites(l Limit, points []Point, at float64) []site {
 		below.price = 0.01
 		out = append(out, below)
 	}
-	return out
+	over := s.at(lineHeight) // over the plot, where no line runs
+	over.price, over.label.Text = 0.1, "┄ "+text
+	return append(out, over)
 }
 
 // at is the site with its text's foot at y.

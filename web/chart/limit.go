@@ -18,7 +18,7 @@ func (l Limit) over(c Chart) []Point {
 // limits draws the thresholds, straight or moving, as far as they are on the
 // scale. One that is nowhere on it is an arrow with its value.
 func (fig *Figure) limits(c Chart, f frame, scale format.Scale) {
-	place := newPlacing(c, f)
+	place := newPlacing(c, f, fig.Marks)
 	for _, l := range c.Limits {
 		if len(l.Points) == 0 && l.Value == 0 {
 			continue // the ground is there already
