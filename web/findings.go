@@ -94,9 +94,8 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 	changes := view.ChangesOf(events)
 	page.Chain = view.ChainOf(f.ID, rep, changes, w)
 	b := backdrop{w, []chart.Span{{From: f.Started, To: endOf(f, w)}}, marksOf(changes), gapsOf(rep.Coverage)}
-	charts := s.evidenceCharts(r.Context(), []model.Finding{f}, 2*evidenceMax, b)
-	page.Charts = figures(charts)
-	page.Changes = withEffects(newest(changes, maxChanges), charts)
+	page.Charts = figures(s.evidenceCharts(r.Context(), []model.Finding{f}, 2*evidenceMax, b))
+	page.Changes = s.withEffects(r.Context(), newest(changes, maxChanges), f, events)
 	return view.FindingPage(page), nil
 }
 

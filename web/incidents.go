@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/a-h/templ"
@@ -116,9 +118,33 @@ func (s *server) incident(r *http.Request, w view.Window) (templ.Component, erro
 	}
 	page.Verdict = page.Brief.Title + ", " + page.Brief.Word
 	b := backdrop{w, spansAmong(all[0].Signature, all, w), marksOf(changes), gapsOf(rep.Coverage)}
+	page.Changes = s.withEffects(ctx, newest(changesIn(changes, i, w), maxChanges), rootOf(i, all), events)
+	if page.Markdown, err = s.markdown(ctx, f.ID, rep, events); err != nil {
+		s.cfg.Logger.Warn("post-mortem", "finding", f.ID, "error", err)
+	}
+	page.File = "/api/v1/incidents/" + url.PathEscape(f.ID) + "/postmortem"
 	page.Charts = figures(s.evidenceCharts(ctx, all, 2*evidenceMax, b))
 	return view.IncidentPage(page), nil
 }
+
+// rootOf is an incident's root over the time of the whole incident.
+func rootOf(i model.Incident, all []model.Finding) model.Finding {
+	root := all[0]
+	root.Started, root.Ended = i.Started, i.Ended
+	return root
+}
+
+// changesIn are the changes from a while before an incident to a while after it.
+func changesIn(changes []view.Change, i model.Incident, w view.Window) []view.Change {
+	from, to := i.Started.Add(-changeReach), w.To
+	if i.Ended != nil {
+		to = i.Ended.Add(changeReach)
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c view.Change) bool { return c.At.Before(from) || c.At.After(to) })
+}
+
+// changeReach is how far from an incident a changed setting may belong to it.
+const changeReach = 10 * time.Minute
 
 // spansAmong are the times in which a signature fired.
 func spansAmong(signature string, all []model.Finding, w view.Window) []chart.Span {

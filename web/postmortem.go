@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"net/http"
 
 	"stallmark/rules/postmortem"
+	"stallmark/storage/model"
 	"stallmark/web/format"
 )
 
@@ -31,10 +33,15 @@ func (s *server) writePostmortem(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return s.markdown(r.Context(), f.ID, rep, events)
+}
+
+// markdown is the incident that a finding belongs to.
+func (s *server) markdown(ctx context.Context, id string, rep model.Report, events []model.Event) (string, error) {
 	about := postmortem.About{Host: s.cfg.Host, Version: s.cfg.Version, Now: s.cfg.Now().UTC(), Interval: s.cfg.Interval}
-	text, ok, err := postmortem.Incident(r.Context(), s.cfg.Backend, about, rep, f.ID, events)
+	text, ok, err := postmortem.Incident(ctx, s.cfg.Backend, about, rep, id, events)
 	if err == nil && !ok {
-		err = notFound("There is no incident of the finding %s.", format.Clean(f.ID))
+		err = notFound("There is no incident of the finding %s.", format.Clean(id))
 	}
 	return text, err
 }

@@ -5,6 +5,8 @@ func Paths(scene string) []string {
 	switch scene {
 	case "stalling":
 		return []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status"}
+	case "mended":
+		return []string{"/findings/f-dirty", "/incidents/f-dirty"}
 	case "two-incidents":
 		return []string{"/", "/incidents"}
 	case "store-down", "denied":

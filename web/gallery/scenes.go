@@ -3,6 +3,7 @@ package gallery
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ func makers() map[string]func() Scene {
 		"stalling": Stalling, "likely": likely, "possible": possible, "resolved": resolved, "warning": warning,
 		"calm": Calm, "calm-unknown": calmUnknown, "unknown": unknownOnly, "no-data": noData, "denied": denied,
 		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
-		"two-incidents": twoIncidents, "ending": ending, "young": young,
+		"two-incidents": twoIncidents, "ending": ending, "mended": mended, "young": young,
 		"page-cache": cached, "page-cache-many": cachedMany, "page-cache-denied": cachedDenied,
 	}
 }
@@ -84,6 +85,34 @@ func Stalling() Scene {
 	s.Report.RuledOut = s.Report.RuledOut[1:]
 	s.Report.Unknown = []model.Unknown{journalUnknown()}
 	s.Events = append(settingEvents(), blockedEvents(start, end(), "dirty_throttle", "balance_dirty_pages")...)
+	return s
+}
+
+// mended is a stall that ended when somebody set the limits back.
+func mended() Scene {
+	const back = -75.0
+	s := Stalling()
+	s.About = "a stall that a changed setting has ended"
+	base := s.Data
+	s.Data = NewData(end(), span, time.Second)
+	for _, one := range base.series {
+		if name := one.Labels().Get("__name__"); name != "stallmark_blocked_threads" && name != "node_pressure_io_waiting_seconds_total" {
+			s.Data.series = append(s.Data.series, one)
+		}
+	}
+	lasts := func(s float64) float64 { return ramp(s, -129, -128) * (1 - ramp(s, back, back+2)) }
+	s.Data.Gauge(func(s float64) (float64, bool) { return math.Round(lasts(s) * max(0, 4+3.5*noise(s, 33))), true },
+		"stallmark_blocked_threads", "process", "rocketmq-broker", "pid", "4242", "wait", "dirty_throttle")
+	s.Data.Counter(func(s float64) float64 { return 0.03 + 0.6*lasts(s)*(1+0.2*noise(s, 1)) }, "node_pressure_io_waiting_seconds_total")
+	at, over := end().Add(time.Duration(back)*time.Second), end().Add(time.Duration(back+3)*time.Second)
+	s.Events = append(s.Events, model.Event{
+		From: at, To: at, Kind: model.EventSetting, Source: "settings", Text: "sysctl.vm.dirty_ratio: 50 -> 20",
+		Attrs: map[string]string{"key": "sysctl.vm.dirty_ratio", "old": "50", "new": "20"},
+	})
+	for i := range s.Report.Findings {
+		s.Report.Findings[i].Ended, s.Report.Findings[i].State = &over, model.StateResolved
+	}
+	s.Report.Incidents[0].Ended = &over
 	return s
 }
 

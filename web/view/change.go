@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"stallmark/rules"
 	"stallmark/storage/model"
+	"stallmark/web/chart"
 	"stallmark/web/format"
 )
 
@@ -30,6 +32,29 @@ type Setting struct {
 type Effect struct {
 	Title         string
 	Before, After string
+	Word          string // what became of it
+	Glyph         Glyph
+}
+
+// EffectsOf are the measures around a change as they are shown.
+func EffectsOf(all []rules.Measure) []Effect {
+	var out []Effect
+	for _, m := range all {
+		e := Effect{
+			Title: chart.ShortTitle(format.Clean(m.Title)), Before: format.Value(m.Before, m.Unit), After: format.Value(m.After, m.Unit),
+			Word: format.Clean(m.Change), Glyph: GlyphPartial,
+		}
+		switch m.Change {
+		case rules.MeasureGone:
+			e.Glyph = GlyphOK
+		case rules.MeasureCome:
+			e.Glyph = GlyphWarning
+		case rules.MeasureSame:
+			e.Word, e.Glyph = "no difference", GlyphAbsent
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // ChangesOf groups the changed settings of events by their beat, oldest first.

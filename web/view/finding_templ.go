@@ -484,7 +484,7 @@ func FindingPage(f Finding) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if hasEffects(f.Changes) {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p class=\"note\">Means of up to a minute before and after the change.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p class=\"note\">Means of up to a minute before and after the change, once what it is measured over has left the change behind.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
