@@ -87,7 +87,11 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.cfg.Backend.EventsIn(r.Context(), w.From, w.To, model.EventSetting)
+	since := f.Started.Add(-changeReach)
+	if w.From.Before(since) {
+		since = w.From
+	}
+	events, err := s.cfg.Backend.EventsIn(r.Context(), since, w.To, model.EventSetting)
 	if err != nil {
 		return nil, err
 	}
