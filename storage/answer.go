@@ -7,7 +7,8 @@ import (
 	"stallmark/storage/block"
 )
 
-// Samples travel from the child in chunks, one a block, in the order of time:
+// Samples travel from the child in chunks, one a block, in the order of time,
+// several in a message:
 //
 //	chunk  = mode, new series, times, columns
 //	column = number of the series, rows or none, values
@@ -87,9 +88,19 @@ type chunkReader struct {
 	newest int64 // time of the newest row
 }
 
-// read takes one chunk.
+// read takes chunks, one after the other.
 func (r *chunkReader) read(b []byte) error {
 	c := cursor{b: b}
+	for len(c.b) > 0 {
+		if err := r.chunk(&c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunk takes one chunk.
+func (r *chunkReader) chunk(c *cursor) error {
 	m := mode(c.byte())
 	for n := c.count(len(c.b)); n > 0 && !c.bad; n-- {
 		key := string(c.text())
@@ -105,7 +116,7 @@ func (r *chunkReader) read(b []byte) error {
 		r.newest = max(r.newest, times[i])
 	}
 	for n := c.count(len(c.b)); n > 0 && !c.bad; n-- {
-		r.column(&c, times, m)
+		r.column(c, times, m)
 	}
 	if c.bad {
 		return errMessage

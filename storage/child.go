@@ -249,6 +249,9 @@ func (s *server) answer(ctx context.Context, id uint64, q question) error {
 	return s.out.send(msgEnd, id, nil)
 }
 
+// partBytes is from which size on chunks are sent: a week has one for each hour.
+const partBytes = 64 << 10
+
 // samples answers with chunks: the file first, then what is not in it yet.
 func (s *server) samples(ctx context.Context, id uint64, q question) error {
 	ms, err := unpackMatchers(q.Matchers)
@@ -262,9 +265,18 @@ func (s *server) samples(ctx context.Context, id uint64, q question) error {
 	if some {
 		sel.maxt = min(sel.maxt, from-1)
 	}
+	var part []byte
 	warnings, err := s.disk.selectBlocks(ctx, sel, recent, func(chunk []byte) error {
-		return s.out.send(msgPart, id, chunk)
+		if part = append(part, chunk...); len(part) < partBytes {
+			return nil
+		}
+		err := s.out.send(msgPart, id, part)
+		part = part[:0]
+		return err
 	})
+	if err == nil && len(part) > 0 {
+		err = s.out.send(msgPart, id, part)
+	}
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (d *disk) compact(slot int64) error {
 				return err
 			}
 		}
-		return putBlock(raw, keys[0], d.encoder.Encode(nil, content.times, content.columns))
+		return putBlock(raw, keys[0], d.encoder.EncodeFrames(nil, content.times, content.columns, block.NarrowFrames))
 	})
 }
 

@@ -3,15 +3,17 @@ package storage
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
-	promstorage "github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/promql"
+	"golang.org/x/sys/unix"
 
 	"stallmark/storage/internal/capture"
 	"stallmark/storage/model"
@@ -106,34 +108,6 @@ func hour(b *testing.B, name string) {
 	s.shut(b)
 }
 
-// week makes a file of several days of 1,000 series; it is kept beside the
-// benchmarks' other caches so that it is made once.
-func week(b *testing.B, days int) string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		b.Fatal(err)
-	}
-	path := filepath.Join(dir, "stallmark-bench-"+strconv.Itoa(days), "stallmark.db")
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	c, err := capture.Load(capture.DirtyThrottle)
-	if err != nil {
-		b.Fatal(err)
-	}
-	widen(c, 1000)
-	l := capture.NewShuffled(c, base, 1000)
-	s := openTest(b, path, func(o *Options) { o.Retention = 30 * 24 * time.Hour })
-	for i := range days * 86400 {
-		s.Append(l.Next())
-		if i%60 == 59 {
-			s.drained(b)
-		}
-	}
-	s.shut(b)
-	return path
-}
-
 // widen repeats series under other names until there are n.
 func widen(c *capture.Capture, n int) {
 	for i := 0; len(c.Series) < n; i++ {
@@ -151,38 +125,93 @@ func flat(ls []model.Label) (pairs []string) {
 	return pairs
 }
 
-// charts are what a page of twelve charts selects.
-var charts = []string{
-	"node_vmstat_nr_dirty", "node_vmstat_nr_writeback", "node_vmstat_nr_dirty_threshold", "node_vmstat_pgscan_direct",
-	"node_vmstat_allocstall_normal", "node_vmstat_pgmajfault", "node_disk_io_time_seconds_total", "node_disk_written_bytes_total",
-	"node_pressure_io_stalled_seconds_total", "node_memory_MemAvailable_bytes", "node_cpu_seconds_total", "node_load1",
+// charts are what a page of twelve charts asks of 1,000 series.
+func charts() []string {
+	return []string{
+		`(node_vmstat_nr_dirty + node_vmstat_nr_writeback) * 4096`,
+		`(node_vmstat_nr_dirty_threshold + node_vmstat_nr_dirty_background_threshold) / 2 * 4096`,
+		`100 * rate(node_pressure_io_waiting_seconds_total[3s])`,
+		`node_procs_blocked`,
+		`rate(node_disk_written_bytes_total[3s])`,
+		`rate(node_disk_write_time_seconds_total[3s]) / rate(node_disk_writes_completed_total[3s])`,
+		`rate(node_vmstat_pgscan_direct[3s])`,
+		`rate(node_vmstat_pgmajfault[3s])`,
+		`sum(node_zoneinfo_nr_free_pages) * 4096`,
+		`100 * sum(rate(node_cpu_seconds_total{mode=~"user|nice|system|irq|softirq|steal"}[3s]))`,
+		`rate(node_context_switches_total[3s])`,
+		`node_memory_MemAvailable_bytes`,
+	}
 }
 
-func BenchmarkSelectHourOfCharts(b *testing.B) {
-	path := week(b, 2)
-	s := openTest(b, path, func(o *Options) { o.Retention = 30 * 24 * time.Hour })
-	end := base + 36*3600*1000
-	b.ResetTimer()
-	samples := 0
-	for b.Loop() {
-		samples = 0
-		q, err := s.Querier(end-3600*1000, end)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, name := range charts {
-			hints := &promstorage.SelectHints{Start: end - 3600*1000, End: end, Step: 3000, Func: "rate", Range: 10_000}
-			set := q.Select(context.Background(), false, hints, labels.MustNewMatcher(labels.MatchEqual, "__name__", name))
-			for set.Next() {
-				it := set.At().Iterator(nil)
-				for it.Next() != chunkenc.ValNone {
-					samples++
+// overWindow is the expression as a page asks for it when its steps are long:
+// ranges as long as the step, gauges by their extremes.
+func overWindow(expr string, step time.Duration) string {
+	if step <= 3*time.Second {
+		return expr
+	}
+	expr = strings.ReplaceAll(expr, "[3s]", "["+step.String()+"]")
+	gauge := regexp.MustCompile(`\bnode_(vmstat_nr_dirty|vmstat_nr_writeback|vmstat_nr_dirty_threshold|vmstat_nr_dirty_background_threshold|procs_blocked|zoneinfo_nr_free_pages|memory_MemAvailable_bytes)\b`)
+	return gauge.ReplaceAllString(expr, "max_over_time($0["+step.String()+"])")
+}
+
+// BenchmarkSelectCharts asks for twelve charts of a week's file by PromQL, as
+// the page does. The child is part of this process: cpu-ms/op is the work of
+// both, whatever else the machine does.
+func BenchmarkSelectCharts(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "stallmark.db")
+	copyFile(b, week(b, 7), path)
+	s := openTest(b, path)
+	end := time.UnixMilli(base + 7*dayMillis - 30*60_000 - 1000)
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 50e6, Timeout: time.Minute, LookbackDelta: 3 * time.Second})
+	for _, span := range []time.Duration{time.Hour, 7*24*time.Hour - 31*time.Minute} {
+		step := (span / 1280).Truncate(time.Second) + time.Second
+		b.Run(span.Round(time.Hour).String(), func(b *testing.B) {
+			points, spent := 0, cpuTime(b)
+			for b.Loop() {
+				points = 0
+				for _, expr := range charts() {
+					points += ranged(b, engine, s.Store, overWindow(expr, step), end.Add(-span).Truncate(step), end, step)
 				}
 			}
-			if set.Err() != nil || len(set.Warnings()) > 0 {
-				b.Fatal(set.Err(), set.Warnings())
-			}
+			b.ReportMetric(float64((cpuTime(b)-spent).Milliseconds())/float64(b.N), "cpu-ms/op")
+			b.ReportMetric(float64(points), "points/op")
+		})
+	}
+}
+
+// cpuTime is what this process has spent.
+func cpuTime(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func ranged(b *testing.B, engine *promql.Engine, s *Store, expr string, from, to time.Time, step time.Duration) (points int) {
+	q, err := engine.NewRangeQuery(context.Background(), s, nil, expr, from, to, step)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer q.Close()
+	res := q.Exec(context.Background())
+	if res.Err != nil {
+		b.Fatal(res.Err)
+	}
+	for _, w := range res.Warnings {
+		if errors.Is(w, ErrPartial) {
+			b.Fatal(w)
 		}
 	}
-	b.ReportMetric(float64(samples), "samples/op")
+	m, err := res.Matrix()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, one := range m {
+		points += len(one.Floats)
+	}
+	if points == 0 {
+		b.Fatalf("%s gives nothing", expr)
+	}
+	return points
 }

@@ -56,7 +56,7 @@ func (d *disk) rollUp(hour int64) error {
 		if err != nil || len(r.times) == 0 {
 			return err
 		}
-		return putBlock(out, timeKey(hour), d.encoder.Encode(nil, r.times, r.columns()))
+		return putBlock(out, timeKey(hour), d.encoder.EncodeFrames(nil, r.times, r.columns(), block.NarrowFrames))
 	})
 }
 

@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"slices"
+
 	"go.etcd.io/bbolt"
 
 	"stallmark/storage/block"
@@ -77,9 +79,9 @@ func aggregateFor(q selection) (aggregate, mode) {
 
 // rollup adds the columns of one hour to the chunk.
 func (s *selector) rollup(b *block.Block, agg aggregate, m mode) error {
-	has := map[uint32]bool{}
-	for _, id := range b.IDs {
-		has[id] = true
+	has := func(id uint32) bool {
+		_, ok := slices.BinarySearch(b.IDs, id)
+		return ok
 	}
 	s.w.begin(b.Times, m)
 	var sum block.Column
@@ -91,7 +93,7 @@ func (s *selector) rollup(b *block.Block, agg aggregate, m mode) error {
 		if a == agg || agg == aggSum && a == aggCount {
 			return true
 		}
-		return a == aggLast && !has[series*uint32(aggregates)+uint32(agg)]
+		return a == aggLast && !has(series*uint32(aggregates)+uint32(agg))
 	}
 	return s.dec.Columns(b, want, func(c block.Column) {
 		switch aggregate(c.ID % uint32(aggregates)) {

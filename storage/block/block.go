@@ -19,9 +19,12 @@ const (
 	maxFrame   = 64 << 20 // decompressed
 )
 
-// frameColumns is how many columns share a frame. More compress better, fewer
-// are read faster.
-const frameColumns = 256
+// How many columns share a frame. More compress better, fewer are read faster: a
+// minute is soon put together with others, while what it becomes is read often.
+const (
+	WideFrames   = 256
+	NarrowFrames = 64
+)
 
 const prefix = 1 + 4 + 4
 
@@ -51,6 +54,11 @@ func NewEncoder() *Encoder {
 // Encode appends the block of the columns to dst. Times are milliseconds,
 // ascending, at most 65,536; columns are in ascending order of their ids.
 func (e *Encoder) Encode(dst []byte, times []int64, columns []Column) []byte {
+	return e.EncodeFrames(dst, times, columns, WideFrames)
+}
+
+// EncodeFrames is Encode with so many columns to a frame.
+func (e *Encoder) EncodeFrames(dst []byte, times []int64, columns []Column, frameColumns int) []byte {
 	head := appendTimes(nil, times)
 	head = appendIDs(head, columns)
 	frames := make([]byte, 0, 4<<10)
@@ -166,15 +174,16 @@ func readTimes(c *cursor) []int64 {
 }
 
 func readIDs(c *cursor) []uint32 {
-	n := c.count(maxColumns)
-	ids := make([]uint32, 0, min(n, 1024))
+	ids := make([]uint32, c.count(maxColumns)) // the head's checksum was right
 	next := uint64(0)
-	for len(ids) < n && !c.bad {
+	for left := ids; len(left) > 0 && !c.bad; {
 		next += c.uvarint()
-		for run := c.count(n - len(ids)); run > 0; run-- {
-			ids = append(ids, uint32(next))
+		run := left[:c.count(len(left))]
+		for i := range run {
+			run[i] = uint32(next)
 			next++
 		}
+		left = left[len(run):]
 		if next > 1<<32 {
 			c.fail()
 		}
