@@ -162,7 +162,7 @@ func (t *gcText) pauses() {
 }
 
 func (t *gcText) safepoints() {
-	f := t.figures
+	f := t.figures.Stops()
 	if f.Safepoints == 0 {
 		t.wrap("  ", "    ", "Safepoints: unknown, this log does not print them (-Xlog:safepoint).")
 		return

@@ -32,6 +32,20 @@ type Figures struct {
 	RelocationStalls  int64
 	FailedAllocations int64 // Shenandoah: allocations that had to wait for a collection
 
+	SafepointFigures
+	rows SafepointFigures // of the table of statistics
+
+	CPULines         int64
+	User, Sys, Real  time.Duration
+	Blocked          int64 // see [CPU.Blocked]
+	SysHeavy         int64 // see [CPU.SysHeavy]
+	Kinds            map[Kind]KindFigures
+	First, Last      Moment // begin of the first and end of the last of all that was found
+	collectorPrinted bool
+}
+
+// SafepointFigures are the figures of safepoints.
+type SafepointFigures struct {
 	Safepoints          int64
 	SafepointTotal      time.Duration
 	SafepointMax        time.Duration
@@ -42,14 +56,15 @@ type Figures struct {
 	ReachingMax         time.Duration
 	Reaching100         int64 // took 100 ms or more to reach
 	Dominated           int64 // see [Safepoint.Dominated]
+}
 
-	CPULines         int64
-	User, Sys, Real  time.Duration
-	Blocked          int64 // see [CPU.Blocked]
-	SysHeavy         int64 // see [CPU.SysHeavy]
-	Kinds            map[Kind]KindFigures
-	First, Last      Moment // begin of the first and end of the last of all that was found
-	collectorPrinted bool
+// Stops are the figures of the safepoints that the log has lines of, or else
+// those of its table of statistics.
+func (f *Figures) Stops() *SafepointFigures {
+	if f.Safepoints == 0 {
+		return &f.rows
+	}
+	return &f.SafepointFigures
 }
 
 // KindFigures are the figures of the pauses of one kind.
@@ -133,6 +148,11 @@ func (f *Figures) cpu(c CPU) {
 }
 
 func (f *Figures) safepoint(s *Safepoint) {
+	f.add(s)
+	f.extent(s.Start, s.Total)
+}
+
+func (f *SafepointFigures) add(s *Safepoint) {
 	f.Safepoints++
 	f.SafepointTotal += s.Total
 	f.SafepointMax = max(f.SafepointMax, s.Total)
@@ -140,7 +160,6 @@ func (f *Figures) safepoint(s *Safepoint) {
 		f.OtherSafepoints++
 		f.OtherSafepointTotal += s.Total
 	}
-	f.extent(s.Start, s.Total)
 	if s.Reaching < 0 {
 		return
 	}
@@ -181,5 +200,5 @@ func (f *Figures) StallsTold() bool {
 
 // Recognised reports whether there was anything of a garbage collector's log.
 func (f *Figures) Recognised() bool {
-	return f.asked || f.Pauses+f.Safepoints+f.Stalls+f.RelocationStalls+f.CPULines+f.Cycles > 0
+	return f.asked || f.Pauses+f.Stops().Safepoints+f.Stalls+f.RelocationStalls+f.CPULines+f.Cycles > 0
 }

@@ -76,7 +76,8 @@ func formOf(head []byte) form {
 		if !bytes.HasPrefix(head, []byte(f.text)) {
 			continue
 		}
-		if f.form == formYoung && len(head) > 2 && (isLetter(head[2]) || head[2] == ',' || head[2] == ']') {
+		if f.form == formYoung && len(head) > 2 && (isLetter(head[2]) || head[2] == ',' || head[2] == ']') &&
+			!bytes.HasPrefix(head, []byte("GCBefore GC:")) { // -XX:PrintFLSStatistics, JDK 7
 			continue // [GC] of another program, [GCLocker
 		}
 		return f.form
@@ -179,13 +180,13 @@ func (p *Parser) legacyText(line []byte) bool {
 		p.commandLine(rest)
 		return true
 	}
-	if at := bytes.Index(line, []byte("VM (")); at >= 0 && bytes.Contains(line, []byte(" JRE (")) {
-		if version, _, ok := group(line[at+len("VM ("):]); ok && p.figures.Version == "" {
+	if at := bytes.Index(line, []byte(" JRE (")); at >= 0 && bytes.Contains(line[:at], []byte("VM (")) {
+		if version, _, ok := group(line[at+len(" JRE ("):]); ok && p.figures.Version == "" {
 			p.figures.Version = p.word(version)
 		}
 		return true
 	}
-	return false
+	return p.statistics(line)
 }
 
 // commandLine finds the collector in the flags that a legacy log begins with.

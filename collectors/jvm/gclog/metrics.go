@@ -23,8 +23,9 @@ func (n Number) String() string { return n.text }
 // Metrics are the figures by name, in a fixed order: milliseconds, nanoseconds
 // and seconds as their names say.
 func (f *Figures) Metrics() []Metric {
-	pauses, safepoints, stalls := f.PausesTold(), f.Safepoints > 0, f.StallsTold()
-	reaching, cpu := f.ReachingKnown > 0, f.CPULines > 0
+	stops := f.Stops()
+	pauses, safepoints, stalls := f.PausesTold(), stops.Safepoints > 0, f.StallsTold()
+	reaching, cpu := stops.ReachingKnown > 0, f.CPULines > 0
 	return []Metric{
 		count("gc_pause_count", f.Pauses, pauses),
 		milli("gc_pause_total_ms", f.PauseTotal, pauses),
@@ -40,13 +41,13 @@ func (f *Figures) Metrics() []Metric {
 		milli("alloc_stall_total_ms", f.StallTotal, stalls),
 		milli("alloc_stall_max_ms", f.StallMax, stalls),
 		count("reloc_stall_count", f.RelocationStalls, stalls),
-		count("safepoint_count", f.Safepoints, safepoints),
-		count("safepoint_total_ns", int64(f.SafepointTotal), safepoints),
-		count("safepoint_max_ns", int64(f.SafepointMax), safepoints),
-		count("reaching_total_ns", int64(f.ReachingTotal), reaching),
-		count("reaching_max_ns", int64(f.ReachingMax), reaching),
-		count("reaching>=100ms_count", f.Reaching100, reaching),
-		count("ttsp_dominated_count(total>=10ms and reaching>50%)", f.Dominated, reaching),
+		count("safepoint_count", stops.Safepoints, safepoints),
+		count("safepoint_total_ns", int64(stops.SafepointTotal), safepoints),
+		count("safepoint_max_ns", int64(stops.SafepointMax), safepoints),
+		count("reaching_total_ns", int64(stops.ReachingTotal), reaching),
+		count("reaching_max_ns", int64(stops.ReachingMax), reaching),
+		count("reaching>=100ms_count", stops.Reaching100, reaching),
+		count("ttsp_dominated_count(total>=10ms and reaching>50%)", stops.Dominated, reaching),
 		count("cpu_lines", f.CPULines, true),
 		hundredths("cpu_user_s", f.User, cpu),
 		hundredths("cpu_sys_s", f.Sys, cpu),

@@ -84,7 +84,7 @@ func (p *Parser) Feed(line []byte, now time.Time) {
 	switch {
 	case line[0] == '[' && p.unified(line):
 	case bare(line):
-		p.message(line, stamp{}, nil)
+		p.message(line, nil)
 	default:
 		p.scanLegacy(line)
 	}

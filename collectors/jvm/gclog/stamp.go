@@ -156,13 +156,10 @@ func (s *stamp) legacy(b []byte) {
 			continue
 		}
 		v, at := decimalBefore(word)
-		if at < 0 || s.told || decimalPlaces(word) < 3 {
+		if at != 0 || s.told || decimalPlaces(word) < 3 {
 			return
 		}
 		s.set(time.Duration(v), false)
-		if at > 0 {
-			return
-		}
 		b = b[:start]
 	}
 }

@@ -52,15 +52,20 @@ func (p *Parser) unified(line []byte) bool {
 	if !ok {
 		return false
 	}
-	if len(message) > 0 {
-		p.message(message, stamp{}, &d)
+	if len(message) == 0 {
+		return true
 	}
+	if last := d.groups[d.n-1]; bytes.Equal(last, []byte("safepoint,stats")) {
+		p.statistics(message)
+		return true
+	}
+	p.message(message, &d)
 	return true
 }
 
 // message reads the text of a unified line. The times are read only for the few
 // lines that need them: from d, unless it is nil.
-func (p *Parser) message(b []byte, s stamp, d *decorations) {
+func (p *Parser) message(b []byte, d *decorations) {
 	switch b[0] {
 	case 'G':
 		if bytes.HasPrefix(b, []byte("GC(")) {

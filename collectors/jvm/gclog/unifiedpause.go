@@ -20,6 +20,9 @@ func (p *Parser) pauseLine(id int64, b []byte, d *decorations) {
 		text = text[:at]
 	}
 	p.describe(&pause, text)
+	if pause.Kind == KindOther && subPhase(text) {
+		return
+	}
 	pause.Start = p.at(p.stampOf(d)).earlier(length)
 	if p.evacuated == id {
 		pause.EvacuationFailed, p.evacuated = true, -1
@@ -31,6 +34,17 @@ func (p *Parser) pauseLine(id int64, b []byte, d *decorations) {
 		pause.Cause = p.causeOf(id)
 	}
 	p.ended(pause)
+}
+
+// subPhase reports the parts of a pause that ZGC prints with gc+phases=debug:
+// "Roots Threads (ZWorker#0)", "Retire TLABS (VM Thread)".
+func subPhase(text []byte) bool {
+	for _, word := range [...]string{"Roots ", "Weak Roots ", "Retire ", "Remap ", "Verify "} {
+		if bytes.HasPrefix(text, []byte(word)) {
+			return true
+		}
+	}
+	return bytes.Contains(text, []byte("(VM Thread)")) || bytes.Contains(text, []byte("Worker#"))
 }
 
 // causeOf is why the cycle with this id was begun.
