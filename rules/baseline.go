@@ -120,6 +120,9 @@ func (e *Engine) learn(ctx context.Context, b *beat) error {
 	}
 	k.read = b.at
 	for _, s := range e.pack.Signatures {
+		if e.meter(b, s).off {
+			continue
+		}
 		for _, rule := range s.Baselines {
 			v, err := b.instant(ctx, rule.Expr)
 			if err != nil {

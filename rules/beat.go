@@ -16,6 +16,7 @@ type beat struct {
 	query    *Query
 	at       time.Time
 	prover   *prover // nil if nothing is proven
+	read     *int64  // counts the samples that are read; may be nil
 	vectors  map[string]promql.Vector
 	presence map[string]bool
 	applied  map[string]bool // by expression, since the beginning of a window
@@ -36,6 +37,14 @@ func (b *beat) prove(p *prover) {
 	b.prover = p
 }
 
+// count has the samples that are read from now on added to a count.
+func (b *beat) count(read *int64) {
+	b.read = read
+	if b.prover != nil {
+		b.prover.read = read
+	}
+}
+
 // bounds is what is known of an expression's result without evaluating it.
 func (b *beat) bounds(ctx context.Context, expr string) bounds {
 	if b.prover == nil {
@@ -49,7 +58,7 @@ func (b *beat) instant(ctx context.Context, expr string) (promql.Vector, error) 
 	if v, ok := b.vectors[expr]; ok {
 		return v, nil
 	}
-	v, err := b.query.Instant(ctx, expr, b.at)
+	v, err := b.query.instant(ctx, expr, b.at, b.read)
 	if err != nil {
 		return nil, err
 	}

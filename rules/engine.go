@@ -44,7 +44,8 @@ type Engine struct {
 	at       time.Time                      // of the last beat
 
 	book      quietBook
-	baselines *Baselines // nil: nothing is learned
+	baselines *Baselines        // nil: nothing is learned
+	meters    map[string]*meter // by signature
 }
 
 // NewEngine makes an engine without state; see [Engine.Restore].
@@ -52,7 +53,7 @@ func NewEngine(pack *Pack, src Source, interval time.Duration) *Engine {
 	query := NewQuery(src, interval)
 	return &Engine{
 		pack: pack, src: src, query: query, interval: interval, prover: newProver(query),
-		subjects: map[string]map[string]*tracked{}, floors: map[string]time.Time{},
+		subjects: map[string]map[string]*tracked{}, floors: map[string]time.Time{}, meters: map[string]*meter{},
 	}
 }
 
@@ -86,6 +87,10 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 	var errs []error
 	var moves []move
 	for _, s := range e.pack.Signatures {
+		if e.meter(b, s).off {
+			moves = append(moves, e.silence(s)...)
+			continue
+		}
 		m, err := e.judge(ctx, b, s)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", s.ID, err))
@@ -96,6 +101,7 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 	// Only now is it known which causes are active, and so which are not.
 	out := e.releaseOrphans()
 	for _, m := range moves {
+		e.meter(b, m.t.sig)
 		f, changed, err := e.settle(ctx, b, m)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", m.t.sig.ID, err))
@@ -104,7 +110,9 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 			out = append(out, f)
 		}
 	}
-	return out, errors.Join(append(errs, e.learn(ctx, b))...)
+	errs = append(errs, e.learn(ctx, b))
+	e.closeMeters(b)
+	return out, errors.Join(errs...)
 }
 
 // move is what a beat did to a subject that fires or did so.

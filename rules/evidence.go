@@ -113,7 +113,7 @@ func (p *peak) readSpan(ctx context.Context, b *beat, subject map[string]string,
 func (b *beat) span(ctx context.Context, expr string, from time.Time) (map[int64]promql.Vector, error) {
 	late := b.query.interval / 4
 	beats := max(0, (b.at.Sub(from)+b.query.interval/2)/b.query.interval)
-	m, err := b.query.Range(ctx, expr, b.at.Add(late-beats*b.query.interval), b.at.Add(late), b.query.interval)
+	m, err := b.query.between(ctx, expr, b.at.Add(late-beats*b.query.interval), b.at.Add(late), b.query.interval, b.read)
 	if err != nil {
 		return nil, err
 	}

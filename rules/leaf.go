@@ -73,6 +73,9 @@ func (l *leaf) read(ctx context.Context, p *prover) bounds {
 		if !p.load(l.function == nil) {
 			return anything()
 		}
+		if p.read != nil {
+			*p.read += int64(len(p.points))
+		}
 		out = out.or(l.series(p, first))
 	}
 	if set.Err() != nil || len(set.Warnings()) > 0 {

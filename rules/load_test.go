@@ -70,6 +70,7 @@ func TestMistakes(t *testing.T) {
 		{"template in a block, syntax", "remedy:\n  - title: t\n    kind: now\n    apply: |\n      one\n      two {{if}}", `x.yaml:13:11: missing value for if`},
 		{"evidence without expr", "evidence:\n  - title: t\n    role: confirms\n    threshold: 1", `x.yaml:9:5: key "expr" is missing`},
 		{"evidence without threshold", "evidence:\n  - {title: t, role: confirms, expr: a}", `x.yaml:9:5: evidence that confirms needs a threshold`},
+		{"a wait that there is not", "evidence:\n  - {title: t, role: witness, wait: [nonsense]}", `"nonsense": want one of dirty_throttle, reclaim`},
 		{"evidence with wait", "evidence:\n  - {title: t, role: context, expr: a, wait: [reclaim]}", "only a witness has `wait`"},
 		{"unit", "evidence:\n  - {title: t, role: context, expr: a, unit: parsecs}", `x.yaml:9:46: "parsecs": want one of bytes`},
 		{"threshold", "evidence:\n  - {title: t, role: confirms, expr: a, threshold: .inf}", `want a finite number`},

@@ -25,6 +25,7 @@ type prover struct {
 	leaves map[string]*leaf // by text and times; what signatures share is read once a beat
 
 	turn uint64 // of the beat
+	read *int64 // counts the samples that are read; may be nil
 	at   int64  // milliseconds
 
 	// Scratch of the leaves.

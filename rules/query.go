@@ -64,12 +64,18 @@ func newParser() parser.Parser { return parser.NewParser(parser.Options{}) }
 // Instant evaluates expr at one time. A scalar comes back as one sample without
 // labels. The result is sorted by labels.
 func (q *Query) Instant(ctx context.Context, expr string, at time.Time) (promql.Vector, error) {
+	return q.instant(ctx, expr, at, nil)
+}
+
+// instant is Instant that adds the samples it reads to a count, which may be nil.
+func (q *Query) instant(ctx context.Context, expr string, at time.Time, read *int64) (promql.Vector, error) {
 	query, err := q.engine.NewInstantQuery(ctx, q.src, nil, expr, at)
 	if err != nil {
 		return nil, fmt.Errorf("query %q: %w", expr, err)
 	}
 	defer query.Close()
 	res := query.Exec(ctx)
+	countRead(query, read)
 	if res.Err != nil {
 		return nil, fmt.Errorf("query %q: %w", expr, res.Err)
 	}
@@ -86,6 +92,20 @@ func (q *Query) Instant(ctx context.Context, expr string, at time.Time) (promql.
 // Range evaluates expr at from, from+step, ... up to to. A step that would give
 // more than 11,000 points a series is lengthened until it does not.
 func (q *Query) Range(ctx context.Context, expr string, from, to time.Time, step time.Duration) (promql.Matrix, error) {
+	return q.between(ctx, expr, from, to, step, nil)
+}
+
+// countRead adds the samples that a query has read to a count.
+func countRead(query promql.Query, read *int64) {
+	if read != nil {
+		*read += query.Stats().Samples.TotalSamples
+	}
+}
+
+// between is Range that adds the samples it reads to a count, which may be nil.
+func (q *Query) between(
+	ctx context.Context, expr string, from, to time.Time, step time.Duration, read *int64,
+) (promql.Matrix, error) {
 	if to.Before(from) || step <= 0 {
 		return nil, fmt.Errorf("query %q: bad range %v to %v by %v", expr, from, to, step)
 	}
@@ -96,6 +116,7 @@ func (q *Query) Range(ctx context.Context, expr string, from, to time.Time, step
 	}
 	defer query.Close()
 	res := query.Exec(ctx)
+	countRead(query, read)
 	if res.Err != nil {
 		return nil, fmt.Errorf("query %q: %w", expr, res.Err)
 	}

@@ -50,7 +50,7 @@ func (e *Engine) noteQuiet(ctx context.Context, b *beat) error {
 	e.book.begin(b.at)
 	var errs []error
 	for _, s := range e.pack.Signatures {
-		if s.Layer != model.LayerCause || s.Quiet == nil || !e.book.due(s, b.at, e.quietEvery(s)) {
+		if m := e.meter(b, s); m.off || s.Layer != model.LayerCause || s.Quiet == nil || !e.book.due(s, b.at, e.quietEvery(s)) {
 			continue
 		}
 		now, known := b.bounds(ctx, s.Quiet.Expr), e.book.current(s, b.at)

@@ -21,6 +21,9 @@ func (s standing) judged() bool { return s.unknown == nil && s.none == nil }
 // standing looks at what a signature needs, at the end of a window that begins
 // at from.
 func (e *Engine) standing(ctx context.Context, b *beat, s *Signature, from time.Time, coverage []model.Coverage) (standing, error) {
+	if u := e.tooDear(s); u != nil {
+		return standing{unknown: u}, nil
+	}
 	now, ever, err := b.applies(ctx, s, from)
 	switch {
 	case err != nil:

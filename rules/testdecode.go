@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -9,16 +8,9 @@ import (
 	"stallmark/storage/model"
 )
 
-var validWait = regexp.MustCompile(`^[a-z_]+$`)
-
-// wait reads the name of a group of kernel functions (SERIES.md).
+// wait reads the name of a group of kernel functions.
 func (r *reader) wait(n *yaml.Node) string {
-	s := r.text(n)
-	if s != "" && !validWait.MatchString(s) {
-		r.fail(n, "%q: want the name of a wait, like dirty_throttle", s)
-		return ""
-	}
-	return s
+	return r.word(n, model.WaitNames()...)
 }
 
 // test reads one entry of `tests`.

@@ -26,9 +26,9 @@ func Format(v float64, unit string) string {
 	case "bytes/s":
 		return formatBytes(v) + "/s"
 	case "pages":
-		return formatNumber(v) + " pages"
+		return formatAmount(v) + " pages"
 	case "pages/s":
-		return formatNumber(v) + " pages/s"
+		return formatAmount(v) + " pages/s"
 	case "seconds":
 		return formatSeconds(v)
 	case "ms":
@@ -40,9 +40,24 @@ func Format(v float64, unit string) string {
 	case "ms/s":
 		return formatSeconds(v/1e3) + " per s"
 	case "percent":
-		return formatNumber(v) + " %"
+		return formatAmount(v) + " %"
 	case "per_second":
-		return formatNumber(v) + "/s"
+		return formatAmount(v) + "/s"
+	case "count":
+		return formatAmount(v)
+	}
+	return formatNumber(v)
+}
+
+// formatAmount is formatNumber for what is measured and shown: below a hundredth
+// it says only that, since nobody reads 0.00061 % as next to nothing.
+func formatAmount(v float64) string {
+	const least = 0.01
+	switch {
+	case v > 0 && v < least:
+		return "<0.01"
+	case v < 0 && v > -least:
+		return ">-0.01"
 	}
 	return formatNumber(v)
 }
@@ -56,7 +71,7 @@ func formatBytes(v float64) string {
 		v /= step
 		i++
 	}
-	return formatNumber(v) + " " + names[i]
+	return formatAmount(v) + " " + names[i]
 }
 
 // formatSeconds picks us, ms, s, or minutes and hours.
@@ -65,7 +80,7 @@ func formatSeconds(v float64) string {
 	case a == 0:
 		return "0 s"
 	case a < 1e-3:
-		return formatNumber(v*1e6) + " us"
+		return formatAmount(v*1e6) + " us"
 	case a < 1:
 		return formatNumber(v*1e3) + " ms"
 	case a < 120:
@@ -83,7 +98,7 @@ func formatNumber(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0) || a >= 1e15:
 		return strconv.FormatFloat(v, 'g', 4, 64)
-	case a >= 1000:
+	case a >= 999.5:
 		return group(fmt.Sprintf("%.0f", v))
 	case a >= 100:
 		return trimZeros(fmt.Sprintf("%.0f", v))

@@ -16,3 +16,11 @@ func (s *server) baselinesJSON(*http.Request, view.Window) (any, error) {
 	data, err := s.cfg.Baselines()
 	return json.RawMessage(data), err
 }
+
+// costsJSON is what judging each signature costs, the dearest first.
+func (s *server) costsJSON(*http.Request, view.Window) (any, error) {
+	if s.cfg.Costs == nil {
+		return nil, notFound("Nobody counts here.")
+	}
+	return s.cfg.Costs(), nil
+}

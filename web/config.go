@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"stallmark/rules"
 	"stallmark/rules/audit"
 )
 
@@ -26,6 +27,8 @@ type Config struct {
 	Audit func(ctx context.Context, at time.Time) ([]audit.Result, error)
 	// PageCache knows what is in memory; nil: nobody looks.
 	PageCache PageCache
+	// Costs is what judging each signature costs; nil: nobody counts.
+	Costs func() []rules.Cost
 	// Baselines is what was learned of hours without findings, as JSON; nil:
 	// nothing is learned.
 	Baselines func() ([]byte, error)

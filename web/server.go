@@ -96,6 +96,7 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/api/v1/status", s.json(s.statusJSON))
 
 	r.Get("/api/v1/cliffs", s.json(s.cliffsJSON))
+	r.Get("/api/v1/costs", s.json(s.costsJSON))
 	r.Get("/api/v1/baselines", s.json(s.baselinesJSON))
 }
 

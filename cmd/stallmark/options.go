@@ -24,6 +24,7 @@ type options struct {
 	logs     []string
 	json     bool
 	markdown bool
+	cost     bool
 
 	listen          string
 	insecureListen  bool

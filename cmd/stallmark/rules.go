@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"stallmark/rules"
+	"stallmark/rules/audit"
 )
 
 func rulesCommand() command {
@@ -20,7 +21,8 @@ func rulesCommand() command {
 		help: `
 list    prints every signature: layer, severity, what it is proven by, id
         and title; --json names the recordings and drills
-check   reads the signatures and prints each mistake as file:line:column
+check   reads the signatures, and the audit checks in the folder "audit" beside
+        them, and prints each mistake as file:line:column
 test    runs the tests inside the signature files
 The DIRs, or the folders given with --rules, are read besides the built-in
 signatures. Exit codes: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
@@ -48,7 +50,8 @@ func runRules(ctx context.Context, p *program, o *options, args []string) (int, 
 	case "list":
 		return p.listRules(o, pack)
 	case "check":
-		return p.checkRules(pack, problems)
+		checks, more := audit.Load(dirs...)
+		return p.checkRules(pack, checks, append(problems, more...))
 	case "test":
 		return p.testRules(ctx, pack)
 	}
@@ -83,7 +86,7 @@ func (p *program) listRules(o *options, pack *rules.Pack) (int, error) {
 	return exitOK, nil
 }
 
-func (p *program) checkRules(pack *rules.Pack, problems []rules.Problem) (int, error) {
+func (p *program) checkRules(pack *rules.Pack, checks *audit.Pack, problems []rules.Problem) (int, error) {
 	for _, problem := range problems {
 		if !problem.Note || !builtIn(pack, problem.File) {
 			fmt.Fprintln(p.stdout, oneLine(problem.String()))
@@ -92,7 +95,7 @@ func (p *program) checkRules(pack *rules.Pack, problems []rules.Problem) (int, e
 	if len(rules.Mistakes(problems)) > 0 {
 		return exitFound, nil
 	}
-	fmt.Fprintf(p.stdout, "%d signatures, no mistakes\n", len(pack.Signatures))
+	fmt.Fprintf(p.stdout, "%d signatures, %d audit checks, no mistakes\n", len(pack.Signatures), checks.Len())
 	return exitOK, nil
 }
 

@@ -36,11 +36,19 @@ func TestRulesCommands(t *testing.T) {
 	good := ruleFolder(t, goodRule)
 	bad := ruleFolder(t, strings.Replace(goodRule, "node_load1 > 10", "node_load1 >", 1))
 	failing := ruleFolder(t, strings.Replace(goodRule, "expect: firing", "expect: quiet", 1))
+	audited := ruleFolder(t, goodRule)
+	if err := os.Mkdir(filepath.Join(audited, "audit"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(audited, "audit", "own.yaml"), []byte("- id: x\n  area: moon\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
+		"check audit":    {[]string{"rules", "check", audited}, 1, "audit/own.yaml:2:9:"},
 		"list":           {[]string{"rules", "list"}, 0, "dirty-throttling"},
 		"list a folder":  {[]string{"rules", "list", "--rules", good}, 0, "Load is high"},
 		"check":          {[]string{"rules", "check"}, 0, "no mistakes"},

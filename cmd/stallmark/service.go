@@ -228,6 +228,7 @@ func (s *service) newServer() (*http.Server, error) {
 		Audit:        b.audit,
 		PageCache:    dataFiles{s},
 		Baselines:    s.baselines.Save,
+		Costs:        func() []rules.Cost { return s.judging.Load().engine.Costs() },
 		Host:         s.machine.hostname,
 		Version:      s.version,
 		Interval:     s.options.interval,
