@@ -80,7 +80,7 @@ func TestResources(t *testing.T) {
 	for series, want := range map[string]float64{
 		"stallmark_process_open_fds" + label: 3, "stallmark_process_max_fds" + label: 1024,
 		"stallmark_process_mappings" + label: 2, "stallmark_process_max_mappings" + label: 65530,
-		"stallmark_process_info{pid=42,process=kafka-broker,role=kafka-broker,store_device=sdb}": 1,
+		"stallmark_process_info{pid=42,process=kafka-broker,role=kafka-broker,store_device=sdb,store_volume=sdb1}": 1,
 	} {
 		if v, ok := got.values[series]; !ok || v != want {
 			t.Errorf("%s = %v %v, want %v", series, v, ok, want)

@@ -14,8 +14,8 @@ func (d *discovery) put(out *collectors.Out, w *watched) {
 		l = &learned{}
 	}
 	info := d.infos[w]
-	if info == nil || info.Get("store_device") != l.storeDevice {
-		info = w.series("stallmark_process_info", "role", w.role, "store_device", l.storeDevice)
+	if info == nil || info.Get("store_device") != l.storeDevice || info.Get("store_volume") != l.storeVolume {
+		info = w.series("stallmark_process_info", "role", w.role, "store_device", l.storeDevice, "store_volume", l.storeVolume)
 		d.infos[w] = info
 	}
 	out.Add(info, 1)

@@ -163,10 +163,11 @@ func (r *resources) maps(root collectors.Root, w *watched, p *resourcesOf, missi
 		p.values[mappings] = number(float64(m.count))
 		p.learned.allocator, p.learned.store = m.allocator, m.store
 		p.learned.storeDevice = r.disk(root, mount{number: m.storeNumber})
+		p.learned.storeVolume = r.volume(root, m.storeNumber)
 	}
 	if store := firstOf(p.learned.store, w.store); store != "" && p.learned.storeDevice == "" {
 		if m, ok := r.mountUnder(root, w, store); ok {
-			p.learned.storeDevice = r.disk(root, m)
+			p.learned.storeDevice, p.learned.storeVolume = r.disk(root, m), r.volume(root, m.number)
 		}
 	}
 	if cap(r.buf) > maxKeptBuffer {
@@ -187,16 +188,23 @@ func (r *resources) disk(root collectors.Root, m mount) string {
 			return disk
 		}
 	}
-	var err error
-	if r.buf, err = root.Read("proc/diskstats", r.buf); err == nil {
-		if name := deviceNamed(r.buf, m.number); name != "" {
-			return name
-		}
+	if name := r.volume(root, m.number); name != "" {
+		return name
 	}
 	if dev, ok := strings.CutPrefix(m.source, "/dev/"); ok && !strings.Contains(dev, "/") {
 		return cleanName(dev) // btrfs has numbers of its own
 	}
 	return ""
+}
+
+// volume names the block device with a number, on which a file system lies: a
+// partition, a device mapper volume, a loop device or a whole disk.
+func (r *resources) volume(root collectors.Root, number string) string {
+	var err error
+	if r.buf, err = root.Read("proc/diskstats", r.buf); err != nil || number == "" {
+		return ""
+	}
+	return deviceNamed(r.buf, number)
 }
 
 // mountUnder finds the mount below a folder as the process sees it.

@@ -45,6 +45,7 @@ type learned struct {
 	allocator   string
 	store       string // data folder that has mapped segment files
 	storeDevice string // physical disk below the store
+	storeVolume string // block device that the store's file system lies on
 	version     string
 }
 
