@@ -109,7 +109,8 @@ type Pause struct {
 	Heap     Heap
 	CPU      CPU
 
-	EvacuationFailed bool // to-space exhausted, evacuation failure, promotion failed
+	EvacuationFailed bool // G1: to-space exhausted, evacuation failure
+	PromotionFailed  bool // the old generation had no room
 	Upgraded         bool // degenerated, and finished as a full collection
 	ConcurrentFailed bool // CMS: concurrent mode failure or interrupted
 
@@ -129,7 +130,7 @@ func (p *Pause) Label() Kind {
 	switch {
 	case p.Kind == KindFull || p.Kind == KindDegenerated:
 		return p.Kind
-	case p.EvacuationFailed:
+	case p.EvacuationFailed, p.PromotionFailed:
 		return kindEvacFailure
 	case p.Humongous():
 		return kindHumongous
@@ -202,8 +203,9 @@ type Cycle struct {
 	Finish Moment
 }
 
-// Handler takes what a parser finds, in the order in which it is complete. A nil
-// function is not called.
+// Handler takes what a parser finds, in the order in which it is complete. What
+// the pointers point to is the parser's and changes with the next one: copy what
+// is kept. A nil function is not called.
 type Handler struct {
 	Pause     func(*Pause)
 	Safepoint func(*Safepoint)

@@ -165,9 +165,14 @@ func (l *legacyState) replaced(line []byte) bool {
 	return (s.told || !s.wall.IsZero()) && isDigit(line[0])
 }
 
-// legacyText reads lines without brackets; false for all others.
+// legacyText reads lines that are no entries; false for all others. Most lines
+// are told by their first or last byte.
 func (p *Parser) legacyText(line []byte) bool {
-	if at := bytes.Index(line, []byte(stoppedText)); at >= 0 {
+	if bytes.HasSuffix(line, []byte(" seconds")) {
+		at := bytes.Index(line, []byte(stoppedText))
+		if at < 0 {
+			return false
+		}
 		var s stamp
 		s.legacy(line[:at])
 		if !s.told && s.wall.IsZero() && at > 0 {
@@ -180,13 +185,16 @@ func (p *Parser) legacyText(line []byte) bool {
 		p.commandLine(rest)
 		return true
 	}
+	if !isLetter(line[0]) {
+		return isDigit(line[len(line)-1]) && p.statistics(line)
+	}
 	if at := bytes.Index(line, []byte(" JRE (")); at >= 0 && bytes.Contains(line[:at], []byte("VM (")) {
 		if version, _, ok := group(line[at+len(" JRE ("):]); ok && p.figures.Version == "" {
 			p.figures.Version = p.word(version)
 		}
 		return true
 	}
-	return p.statistics(line)
+	return isDigit(line[len(line)-1]) && p.statistics(line)
 }
 
 // commandLine finds the collector in the flags that a legacy log begins with.
@@ -252,6 +260,9 @@ func (l *legacyState) inner(before, head []byte) {
 
 // flags notices what a line of the entry says in passing.
 func (l *legacyState) flags(line []byte) {
+	if l.form == formG1 {
+		return
+	}
 	if bytes.Contains(line, []byte("promotion failed")) {
 		l.bad = true
 	}

@@ -24,7 +24,7 @@ func (p *Parser) closePause() {
 	pause.Duration = seconds(v)
 	p.legacyKind(&pause, top[:at])
 	pause.Heap, _ = heapOf(top[:at])
-	pause.EvacuationFailed = pause.EvacuationFailed || l.bad
+	pause.PromotionFailed = pause.PromotionFailed || l.bad
 	pause.ConcurrentFailed = l.cmf
 	pause.Start = p.at(l.start)
 	if pause.Start.Clock == ClockArrival { // the line is written at the end
@@ -82,7 +82,7 @@ func (p *Parser) legacyKind(pause *Pause, text []byte) {
 		pause.Kind = KindYoung
 		text = text[len("GC"):]
 		if bytes.HasPrefix(text, []byte("--")) { // Parallel: promotion failed
-			pause.EvacuationFailed = true
+			pause.PromotionFailed = true
 			text = text[2:]
 		}
 	}

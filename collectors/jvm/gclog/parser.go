@@ -2,6 +2,7 @@ package gclog
 
 import (
 	"bytes"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,11 @@ type Parser struct {
 	line    int64
 	jvm     int
 	events  int64 // of this JVM
+
+	// What is handed out stands here, so that nothing is allocated for it.
+	stop  Safepoint
+	wait  Stall
+	cycle Cycle
 
 	pending   []Pause // ended, but their processor times or safepoint may follow
 	since     time.Time
@@ -239,10 +245,11 @@ func (s *Safepoint) held(p *Pause) bool {
 func (p *Parser) stopped(s Safepoint) {
 	s.Line, s.JVM = p.line, p.jvm
 	p.events++
-	s.GC = p.settle(&s) || collecting(s.Operation)
-	p.figures.safepoint(&s)
+	p.stop = s
+	p.stop.GC = p.settle(&p.stop) || collecting(s.Operation)
+	p.figures.safepoint(&p.stop)
 	if p.handler.Safepoint != nil {
-		p.handler.Safepoint(&s)
+		p.handler.Safepoint(&p.stop)
 	}
 }
 
@@ -250,7 +257,7 @@ func (p *Parser) stopped(s Safepoint) {
 // in HotSpot's vmOperation.hpp.
 func collecting(operation string) bool {
 	for _, word := range [...]string{"GC", "Collect", "G1", "CMS", "Shenandoah", "ZMark", "ZRelocate", "XMark", "XRelocate", "ZOperation", "ZVerify", "HeapWalk"} {
-		if bytes.Contains([]byte(operation), []byte(word)) {
+		if strings.Contains(operation, word) {
 			return true
 		}
 	}
@@ -277,9 +284,10 @@ func (p *Parser) cpu(id int64, c CPU) {
 func (p *Parser) stall(s Stall) {
 	s.Line, s.JVM = p.line, p.jvm
 	p.events++
-	p.figures.stall(&s)
+	p.wait = s
+	p.figures.stall(&p.wait)
 	if p.handler.Stall != nil {
-		p.handler.Stall(&s)
+		p.handler.Stall(&p.wait)
 	}
 }
 

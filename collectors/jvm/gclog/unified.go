@@ -227,10 +227,10 @@ func (p *Parser) cycleLine(id int64, b []byte, d *decorations) {
 	}
 	p.events++
 	p.figures.Cycles++
-	c := Cycle{Line: p.line, JVM: p.jvm, ID: id, Minor: b[0] == 'M' && b[1] == 'i', Cause: why, Heap: heap, Finish: p.at(p.stampOf(d))}
-	p.figures.extent(c.Finish, 0)
+	p.cycle = Cycle{Line: p.line, JVM: p.jvm, ID: id, Minor: b[0] == 'M' && b[1] == 'i', Cause: why, Heap: heap, Finish: p.at(p.stampOf(d))}
+	p.figures.extent(p.cycle.Finish, 0)
 	if p.handler.Cycle != nil {
-		p.handler.Cycle(&c)
+		p.handler.Cycle(&p.cycle)
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *Parser) pauseLine(id int64, b []byte, d *decorations) {
 // subPhase reports the parts of a pause that ZGC prints with gc+phases=debug:
 // "Roots Threads (ZWorker#0)", "Retire TLABS (VM Thread)".
 func subPhase(text []byte) bool {
-	for _, word := range [...]string{"Roots ", "Weak Roots ", "Retire ", "Remap ", "Verify "} {
+	for _, word := range [...]string{"Roots ", "Weak Roots ", "Retire ", "Remap "} {
 		if bytes.HasPrefix(text, []byte(word)) {
 			return true
 		}
@@ -66,6 +66,7 @@ var names = [...]struct {
 }{
 	{"Young", KindYoung, ""},
 	{"Full", KindFull, ""},
+	{"Incremental", KindYoung, ""}, // native images of GraalVM
 	{"Remark", KindRemark, ""},
 	{"Cleanup", KindCleanup, "G1"},
 	{"Mixed", KindMixed, "G1"},
