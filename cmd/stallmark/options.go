@@ -36,6 +36,7 @@ type options struct {
 
 	duration time.Duration // --for
 	output   string        // -o
+	zones    []string      // --zone
 
 	set map[string]bool // named on the command line
 }

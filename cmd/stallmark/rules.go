@@ -11,23 +11,29 @@ import (
 
 	"stallmark/rules"
 	"stallmark/rules/audit"
+	"stallmark/rules/patterns"
 )
 
 func rulesCommand() command {
 	return command{
 		name:    "rules",
-		args:    "list|check|test [DIR...]",
-		summary: "List the signatures, check files of your own, or run the tests in them",
+		args:    "list|check|test|match [DIR|FILE...]",
+		summary: "List the signatures, check files of your own, run the tests in them, or try log patterns",
 		help: `
 list    prints every signature: layer, severity, what it is proven by, id
         and title; --json names the recordings and drills
-check   reads the signatures, and the audit checks in the folder "audit" beside
-        them, and prints each mistake as file:line:column
-test    runs the tests inside the signature files
+check   reads the signatures, the audit checks in the folder "audit" beside
+        them and the log patterns in the folder "patterns", tries the samples
+        of the patterns, and prints each mistake as file:line:column
+test    runs the tests inside the signature files` + matchHelp + `
 The DIRs, or the folders given with --rules, are read besides the built-in
-signatures. Exit codes: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
+signatures. Exit codes of list, check
+and test: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
 		options: func(o *options) []option {
-			return []option{{"json", "", "list: print JSON", (*toggle)(&o.json), true}}
+			return []option{
+				{"json", "", "list, match: print JSON", (*toggle)(&o.json), true},
+				{"zone", "ZONE", "match: zone of the time stamps, or NAME=ZONE for files of a name; may be repeated", (*list)(&o.zones), true},
+			}
 		},
 		run: runRules,
 	}
@@ -35,7 +41,10 @@ signatures. Exit codes: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
 
 func runRules(ctx context.Context, p *program, o *options, args []string) (int, error) {
 	if len(args) == 0 {
-		return exitUsage, usagef("rules: say list, check or test")
+		return exitUsage, usagef("rules: say list, check, test or match")
+	}
+	if args[0] == "match" {
+		return runMatch(ctx, p, o, args[1:])
 	}
 	dirs := append(append([]string{}, o.rules...), args[1:]...)
 	for _, dir := range dirs {
@@ -51,11 +60,12 @@ func runRules(ctx context.Context, p *program, o *options, args []string) (int, 
 		return p.listRules(o, pack)
 	case "check":
 		checks, more := audit.Load(dirs...)
-		return p.checkRules(pack, checks, append(problems, more...))
+		logs, mistakes := checkPatterns(dirs)
+		return p.checkRules(pack, checks, logs, slices.Concat(problems, more, mistakes))
 	case "test":
 		return p.testRules(ctx, pack)
 	}
-	return exitUsage, usagef("rules: there is no %q; say list, check or test", args[0])
+	return exitUsage, usagef("rules: there is no %q; say list, check, test or match", args[0])
 }
 
 // listedRule is one row of "rules list --json".
@@ -86,7 +96,7 @@ func (p *program) listRules(o *options, pack *rules.Pack) (int, error) {
 	return exitOK, nil
 }
 
-func (p *program) checkRules(pack *rules.Pack, checks *audit.Pack, problems []rules.Problem) (int, error) {
+func (p *program) checkRules(pack *rules.Pack, checks *audit.Pack, logs *patterns.Pack, problems []rules.Problem) (int, error) {
 	for _, problem := range problems {
 		if !problem.Note || !builtIn(pack, problem.File) {
 			fmt.Fprintln(p.stdout, oneLine(problem.String()))
@@ -95,7 +105,8 @@ func (p *program) checkRules(pack *rules.Pack, checks *audit.Pack, problems []ru
 	if len(rules.Mistakes(problems)) > 0 {
 		return exitFound, nil
 	}
-	fmt.Fprintf(p.stdout, "%d signatures, %d audit checks, no mistakes\n", len(pack.Signatures), checks.Len())
+	fmt.Fprintf(p.stdout, "%d signatures, %d audit checks, %d log patterns with %d samples, no mistakes\n",
+		len(pack.Signatures), checks.Len(), len(logs.Patterns), logs.Samples())
 	return exitOK, nil
 }
 

@@ -186,13 +186,17 @@ func offsetAt(zone *time.Location, t time.Time) time.Duration {
 }
 
 // Lasted makes the span of a line that says how long something took: it ended
-// when the line was written. With the instant at which it began, that is exact.
-func (s Span) Lasted(d time.Duration, began time.Time) Span {
-	if !began.IsZero() {
-		s.From, s.To = began.UTC(), began.UTC().Add(d)
+// when the line was written. With the instant at which it began, that is exact; with
+// that instant alone (took is 0) it lasted until the line was written.
+func (s Span) Lasted(took time.Duration, began time.Time) Span {
+	switch {
+	case began.IsZero():
+		s.From = s.To.Add(-took)
+	case took == 0 && began.Before(s.To):
+		s.From = began.UTC()
+	default:
+		s.From, s.To = began.UTC(), began.UTC().Add(took)
 		s.Early, s.Late = time.Millisecond, time.Millisecond
-		return s
 	}
-	s.From = s.To.Add(-d)
 	return s
 }

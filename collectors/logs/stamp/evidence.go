@@ -56,6 +56,12 @@ func (c *Clock) SawEnd(s Stamp, changed time.Time) bool {
 	return true
 }
 
+// SawNearby takes in the offset that the stamps of another log of the same host
+// say.
+func (c *Clock) SawNearby(offset time.Duration, log string) {
+	c.learn(offset, Nearby, "as in "+log+" beside it, which says its zone")
+}
+
 // sawOuter takes in the stamp that a container's runtime put before the line.
 func (c *Clock) sawOuter(s Stamp) {
 	if s.Seen.IsZero() || s.NoDate || s.NoYear {

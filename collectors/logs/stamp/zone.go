@@ -11,6 +11,7 @@ type Proof int
 // The proofs, from the weakest.
 const (
 	Assumed  Proof = iota // nothing says it
+	Nearby                // another log of the same host says its offset
 	Default               // what the product writes unless its layout was changed
 	FileTime              // the file's last line against the time of its last change
 	Observed              // lines against the times at which they arrived

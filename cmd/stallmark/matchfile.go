@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones can be named on hosts without zone files
+
+	"github.com/klauspost/compress/zstd"
+
+	"stallmark/collectors/logs/match"
+	"stallmark/collectors/logs/stamp"
+)
+
+// matcher is one run of "rules match".
+type matcher struct {
+	p      *program
+	set    *match.Set
+	zones  []zoneFor
+	nearby map[string]nearbyZone // by folder
+	out    matchOutput
+	shapes *shapeTable
+	counts map[string]int64 // by pattern
+	faults bool
+}
+
+// zoneFor is a zone that the user has set, for the files of a name.
+type zoneFor struct {
+	name string // glob on the whole path or its last part; empty: all
+	zone *time.Location
+}
+
+// parseZones reads the values of --zone: ZONE or NAME=ZONE.
+func parseZones(values []string) ([]zoneFor, error) {
+	var zones []zoneFor
+	for _, v := range values {
+		name, zone, named := strings.Cut(v, "=")
+		if !named {
+			name, zone = "", v
+		}
+		if _, err := path.Match(name, ""); err != nil {
+			return nil, fmt.Errorf("--zone %s: %w", v, err)
+		}
+		l, err := stamp.ParseZone(zone)
+		if err != nil {
+			return nil, fmt.Errorf("--zone: %w", err)
+		}
+		zones = append(zones, zoneFor{name, l})
+	}
+	return zones, nil
+}
+
+// zoneOf is the zone that was set for a file, nil if none was. A named one goes
+// before one for all.
+func (m *matcher) zoneOf(file string) *time.Location {
+	var all *time.Location
+	for _, z := range m.zones {
+		if z.name == "" {
+			all = z.zone
+			continue
+		}
+		whole, _ := path.Match(z.name, file)
+		last, _ := path.Match(z.name, filepath.Base(file))
+		if whole || last {
+			return z.zone
+		}
+	}
+	return all
+}
+
+// openLog opens a log, decompressed, with the time of its last change.
+func (m *matcher) openLog(file string) (io.ReadCloser, time.Time, error) {
+	if file == "-" {
+		r, err := decompressed(m.p.stdin)
+		return r, m.p.now(), err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if info.IsDir() {
+		return nil, time.Time{}, fmt.Errorf("%s is a folder: name the files in it", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	r, err := decompressed(f)
+	if err != nil {
+		f.Close()
+		return nil, time.Time{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return closeBoth{r, f}, info.ModTime(), nil
+}
+
+// closeBoth closes a decompressor and the file below it.
+type closeBoth struct {
+	io.ReadCloser
+	file io.Closer
+}
+
+func (c closeBoth) Close() error { return errors.Join(c.ReadCloser.Close(), c.file.Close()) }
+
+// decompressed looks at the first bytes, whatever the name says.
+func decompressed(r io.Reader) (io.ReadCloser, error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	magic, _ := b.Peek(4)
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		return gzip.NewReader(b)
+	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	}
+	return io.NopCloser(b), nil
+}
+
+// nearbyZone is the offset that a log says in its stamps, for the other logs in
+// its folder.
+type nearbyZone struct {
+	offset time.Duration
+	file   string
+}
+
+// lookNearby finds, among the files, logs whose stamps say their zone, such as GC
+// logs. One that is piped in is not looked at before its turn.
+func (m *matcher) lookNearby(files []string) {
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		r, _, err := m.openLog(file)
+		if err != nil {
+			continue // it is said when its turn comes
+		}
+		head := make([]byte, 64<<10)
+		n, _ := io.ReadFull(r, head)
+		r.Close()
+		if s, ok := firstZoned(head[:n]); ok {
+			m.nearby[filepath.Dir(file)] = nearbyZone{s.Offset, filepath.Base(file)}
+		}
+	}
+}
+
+// firstZoned is the first stamp in a text that says its zone, and not by a
+// container's runtime, which writes UTC wherever it is.
+func firstZoned(text []byte) (stamp.Stamp, bool) {
+	for line := range bytes.Lines(text) {
+		if s, ok := stamp.Find(line); ok && s.Zoned && !s.JSON && s.Seen.IsZero() && line[s.End-1] != 'Z' {
+			return s, true
+		}
+	}
+	return stamp.Stamp{}, false
+}
