@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +26,7 @@ import (
 type following struct {
 	source   *logs.Source
 	follower *logs.Follower // nil in a replay
+	kernel   *logs.Kernel   // nil in a replay
 	capture  *logs.Capture  // nil unless it is recorded
 	named    []logs.Target  // by the user
 	problems []rules.Problem
@@ -46,7 +46,7 @@ func loadPatterns(dirs []string) (logs.SourceConfig, []rules.Problem) {
 // followLogs makes what follows the logs of this host.
 func (p *program) followLogs(o *options, m machine, root collectors.Root, saved []logs.Position) *following {
 	cfg, problems := loadPatterns(o.rules)
-	cfg.Host, cfg.Boot, cfg.Now = time.Local, bootTime(root), p.now
+	cfg.Host, cfg.Boot, cfg.Now, cfg.ClockTicks = time.Local, logs.BootTime(root), p.now, m.clockTicks
 	f := &following{source: logs.NewSource(cfg), named: o.logTargets(), problems: problems}
 	fc := logs.Config{
 		Open: f.source.Open, Files: m.logFiles, Rootfs: o.paths.Rootfs, Now: p.now, Saved: saved, Alert: m.alert,
@@ -56,7 +56,10 @@ func (p *program) followLogs(o *options, m machine, root collectors.Root, saved 
 		f.capture = &logs.Capture{}
 		fc.Tap = f.capture.Tap
 	}
+	fc.Boot = cfg.Boot
 	f.follower = logs.New(fc)
+	f.kernel = logs.NewKernel(filepath.Join(o.paths.Rootfs, "dev/kmsg"), cfg.Boot, f.source.Open, fc.Tap)
+	f.source.FollowKernel(f.kernel)
 	return f
 }
 
@@ -77,9 +80,8 @@ func (f *following) connect(watched *process.Watched) {
 
 // run follows until ctx ends.
 func (f *following) run(ctx context.Context) {
-	if f.follower != nil {
-		f.follower.Run(ctx)
-	}
+	go f.kernel.Run(ctx)
+	f.follower.Run(ctx)
 }
 
 // saveEvery is how often the positions in the logs are saved. Lines of this long
@@ -92,7 +94,7 @@ func stateFile(data string) string { return filepath.Join(data, "logs.state") }
 // runSaving follows until ctx ends and keeps in a file how far.
 func (f *following) runSaving(ctx context.Context, file string, log *slog.Logger) {
 	var both sync.WaitGroup
-	both.Go(func() { f.follower.Run(ctx) })
+	both.Go(func() { f.run(ctx) })
 	ticker := time.NewTicker(saveEvery)
 	defer ticker.Stop()
 	var last []byte
@@ -125,22 +127,6 @@ func (s *service) savedLogs() []logs.Position {
 		s.log.Warn("logs are followed from their ends, since the positions of the last run cannot be read", "error", err)
 	}
 	return saved
-}
-
-// bootTime is btime of /proc/stat, zero if it cannot be read.
-func bootTime(root collectors.Root) time.Time {
-	data, err := root.Read("proc/stat", nil)
-	if err != nil {
-		return time.Time{}
-	}
-	for line := range strings.Lines(string(data)) {
-		if value, ok := strings.CutPrefix(line, "btime "); ok {
-			if s, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil {
-				return time.Unix(s, 0)
-			}
-		}
-	}
-	return time.Time{}
 }
 
 // logTargets are the logs that the user has named; check has seen them.

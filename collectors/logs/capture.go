@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strconv"
 	"sync"
+	"time"
 
 	"stallmark/collectors"
 	"stallmark/storage/model"
@@ -21,6 +22,7 @@ type chunk struct {
 	Process string `json:"process,omitempty"`
 	Pid     int    `json:"pid,omitempty"`
 	Role    string `json:"role,omitempty"`
+	Start   uint64 `json:"start,omitempty"` // clock ticks after boot
 	Zone    string `json:"zone,omitempty"`
 	Format  Format `json:"format,omitempty"`
 	Part    string `json:"part"`
@@ -74,7 +76,7 @@ func (c *Capture) Tap(f *File, part string, offset int64, data []byte, live bool
 		}
 	}
 	c.index.Chunks = append(c.index.Chunks, chunk{
-		Data: len(c.data), Path: f.Path, Kind: f.Kind, Process: f.Process, Pid: f.Pid, Role: f.Role, Zone: f.Zone, Format: f.Format,
+		Data: len(c.data), Path: f.Path, Kind: f.Kind, Process: f.Process, Pid: f.Pid, Role: f.Role, Start: f.Start, Zone: f.Zone, Format: f.Format,
 		Part: part, Offset: offset, Live: live,
 	})
 	c.data = append(c.data, append([]byte{}, data...))
@@ -108,6 +110,7 @@ type Replay struct {
 	files  []Status
 	left   int64
 	damage error
+	boot   time.Time
 }
 
 // Replay makes the source read the logs of a recording from the root of each
@@ -120,6 +123,12 @@ func (s *Source) Replay() {
 func (r *Replay) beat(root collectors.Root) {
 	if root == nil {
 		return
+	}
+	if r.boot.IsZero() {
+		if r.boot = r.source.cfg.Boot; r.boot.IsZero() {
+			r.boot = BootTime(root)
+		}
+		r.source.cfg.Boot = r.boot
 	}
 	text, err := root.Read(indexName, nil)
 	if err != nil {
@@ -151,8 +160,9 @@ func (r *Replay) feed(c chunk, data []byte) {
 		if len(r.logs) >= maxStreams {
 			return
 		}
-		file := &File{Path: c.Path, Kind: c.Kind, Process: c.Process, Pid: c.Pid, Role: c.Role, Zone: c.Zone, Format: c.Format}
+		file := &File{Path: c.Path, Kind: c.Kind, Process: c.Process, Pid: c.Pid, Role: c.Role, Start: c.Start, Zone: c.Zone, Format: c.Format}
 		f = newFeeder(file, r.source.Open(file))
+		f.framer.boot = r.source.cfg.Boot
 		r.logs[key] = f
 		r.files = append(r.files, Status{File: file, Found: true})
 	}

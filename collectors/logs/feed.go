@@ -1,12 +1,13 @@
 package logs
 
-import "time"
+import "bytes"
 
 // feeder turns blocks of a log into lines for its consumer. It is the same for
 // files that are followed, recordings and whole files.
 type feeder struct {
 	file     *File
 	consumer Consumer
+	framer   framer
 	cleaner  cleaner
 	split    splitter
 	line     Line
@@ -18,7 +19,7 @@ type feeder struct {
 }
 
 func newFeeder(file *File, consumer Consumer) *feeder {
-	f := &feeder{file: file, consumer: consumer}
+	f := &feeder{file: file, consumer: consumer, framer: framer{format: file.Format}}
 	f.emitting = f.emit
 	return f
 }
@@ -37,15 +38,25 @@ func (f *feeder) feedAfter(block []byte, from int, part string, offset int64, fi
 	return f.split.feed(block[from:], final, f.emitting)
 }
 
-// emit hands on one line.
+// emit hands on one raw line, without what has carried it. A message of a journal
+// may be several.
 func (f *feeder) emit(raw []byte, at int, cut bool) {
-	at += f.from
-	text := f.cleaner.clean(raw)
-	if len(text) == 0 {
+	out, ok := f.framer.unwrap(raw, cut)
+	if !ok {
 		return
 	}
-	f.line.File, f.line.Offset, f.line.Text, f.line.Cut = f.file, f.base+int64(at), text, cut
-	f.line.At, f.line.Thread = time.Time{}, ""
-	f.line.block, f.line.start, f.line.live = f.block, at, f.live
-	f.consumer.Line(&f.line)
+	at += f.from
+	l := &f.line
+	l.File, l.Offset, l.Cut, l.At, l.Origin = f.file, f.base+int64(at), cut || out.cut, out.at, out.source
+	l.block, l.start, l.live = f.block, at, f.live
+	for text := out.text; ; {
+		line, rest, several := bytes.Cut(text, []byte{'\n'})
+		if l.Text = f.cleaner.clean(line); len(l.Text) > 0 {
+			f.consumer.Line(l)
+		}
+		if !several {
+			return
+		}
+		text = rest
+	}
 }

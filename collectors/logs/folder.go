@@ -125,7 +125,7 @@ func (d *folder) takeOver() {
 	d.target, d.opener.owner, d.nextOpen = *t, t.Owner, time.Time{}
 	for _, s := range d.order {
 		file := *s.file
-		file.Pid, file.Role, file.Process = t.Pid, t.Role, t.Process
+		file.Pid, file.Role, file.Process, file.Start = t.Pid, t.Role, t.Process, t.Owner.Start
 		s.file, s.feeder.file = &file, &file
 	}
 }
@@ -206,6 +206,7 @@ func (d *folder) addStream(base string) {
 	t.Folder = d.path
 	file := t.fileFor(base)
 	s := &stream{base: base, file: file, feeder: newFeeder(file, d.cfg.Open(file))}
+	s.feeder.framer.boot = d.cfg.Boot
 	d.streams[base] = s
 	d.order = append(d.order, s)
 	slices.SortFunc(d.order, func(a, b *stream) int {

@@ -16,6 +16,8 @@ type Config struct {
 	Files Files
 	// Rootfs is where / of the host is, for targets without an owner.
 	Rootfs string
+	// Boot is when the host started, for stamps of the kernel that count from then.
+	Boot time.Time
 	// Now is the clock.
 	Now func() time.Time
 	// Saved are the positions of the last run.

@@ -27,6 +27,7 @@ type File struct {
 	Process string // stable name of the watched process that writes it, empty if none
 	Pid     int    // of that process, 0 if none
 	Role    string // of that process
+	Start   uint64 // of that process, in clock ticks after boot; 0 if not known
 	Zone    string // of its time stamps as configured, empty to be guessed
 	Format  Format // of what carries its lines as configured, empty to be found out
 }
@@ -38,7 +39,7 @@ type Line struct {
 	Offset int64     // of its first byte in that file
 	Text   []byte    // without its end, a container's prefix, NULs and colours
 	At     time.Time // when it was written by the word of a container runtime or journal; zero if there is none
-	Thread string    // unit, container or stream by the same word; empty if there is none
+	Origin string    // unit, container or stream by the same word; empty if there is none
 	Cut    bool      // it was longer than MaxLine
 
 	block []byte // what was read together with it

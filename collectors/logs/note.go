@@ -49,6 +49,7 @@ func (m *matcher) noteOf(l *Line, now time.Time) *note {
 	put(attrs, "process", l.File.Process)
 	put(attrs, "pid", pidText(l.File))
 	put(attrs, "part", l.Part)
+	put(attrs, "origin", l.Origin)
 	for _, f := range h.Fields {
 		putField(attrs, f)
 	}
@@ -92,12 +93,17 @@ func (m *matcher) when(l *Line, now time.Time, e *model.Event) {
 
 // span reads the line's time stamp, or that of the record that it belongs to.
 func (m *matcher) span(l *Line, now time.Time, took time.Duration, began time.Time, exact bool) (stamp.Span, bool) {
-	s, ok := stamp.Before(l.block, l.start)
-	if !ok {
-		if l.At.IsZero() {
-			return stamp.Span{}, false
-		}
+	var s stamp.Stamp
+	var ok bool
+	if l.At.IsZero() {
+		s, ok = stamp.Before(l.block, l.start)
+	} else if s, ok = stamp.Find(l.Text); ok {
+		s.Seen = l.At
+	} else {
 		return stamp.Span{From: l.At, To: l.At, Late: time.Millisecond, Zone: stamp.Zone{Location: time.UTC, Why: "by what carried the line"}}, true
+	}
+	if !ok {
+		return stamp.Span{}, false
 	}
 	if exact {
 		m.clock.SawStart(s, began, took)

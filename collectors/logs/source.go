@@ -27,12 +27,12 @@ type SourceConfig struct {
 	// Known lists the patterns that Patterns was made of: those of a broker's
 	// product are reported with 0 while none of its lines has matched.
 	Known []model.LogPattern
-	// GC makes the consumer of a JVM's GC log; nil for none.
-	GC func(*File) Reporter
 	// Host is the zone of this host, nil if it is not known, as in a replay.
 	Host *time.Location
 	// Boot is when the host started, zero if that is not known.
 	Boot time.Time
+	// ClockTicks is the unit of [File.Start], a second's worth; 0 if not known.
+	ClockTicks int
 	// Now is the clock of a live host; nil in a replay, where the time of the
 	// lines is that of the beat.
 	Now func() time.Time
@@ -50,6 +50,7 @@ type Source struct {
 	files     []*File
 	follower  *Follower
 	discover  *Discovery
+	kernel    *Kernel
 	zeros     map[string]*model.Series
 	progress  map[*File]*progress
 	replay    *Replay
@@ -69,13 +70,17 @@ func NewSource(cfg SourceConfig) *Source {
 // its targets, which may be nil.
 func (s *Source) Follow(f *Follower, d *Discovery) { s.follower, s.discover = f, d }
 
+// FollowKernel takes the reader of the kernel's log whose lines come to
+// [Source.Open].
+func (s *Source) FollowKernel(k *Kernel) { s.kernel = k }
+
 // Open makes the consumer of a log; it is for [Config].
 func (s *Source) Open(file *File) Consumer {
 	var r Reporter
 	switch {
-	case file.Kind == KindGC && s.cfg.GC != nil:
-		r = s.cfg.GC(file)
-	case file.Kind == KindGC || s.cfg.Patterns == nil:
+	case file.Kind == KindGC:
+		r = newGCLog(s, file)
+	case s.cfg.Patterns == nil:
 		return discard{}
 	default:
 		r = newMatcher(s, file)
@@ -140,6 +145,9 @@ func (s *Source) state(out *collectors.Out) error {
 		return collectors.Absent("no logs are followed", "")
 	}
 	states, hanging := s.follower.Status()
+	if s.kernel != nil {
+		states = append(states, s.kernel.Status())
+	}
 	var missing []string
 	followed := 0
 	for _, st := range best(states) {

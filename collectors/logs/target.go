@@ -34,7 +34,7 @@ func (t Target) key() string {
 // fileFor describes a stream of the target.
 func (t Target) fileFor(base string) *File {
 	return &File{
-		Path: joined(t.Folder, base), Kind: t.Kind, Process: t.Process, Pid: t.Pid, Role: t.Role, Zone: t.Zone, Format: t.Format,
+		Path: joined(t.Folder, base), Kind: t.Kind, Process: t.Process, Pid: t.Pid, Role: t.Role, Start: t.Owner.Start, Zone: t.Zone, Format: t.Format,
 	}
 }
 

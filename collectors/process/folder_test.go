@@ -67,3 +67,20 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("store %q, the fact says %q", got[0].Store, store)
 	}
 }
+
+func TestOpenFolderIsCheckedAsAListingIs(t *testing.T) {
+	root := jail(t)
+	for path, want := range map[string]error{"/etc/open": nil, "/etc/private": ErrRefused, "/etc/open/conf": unix.ENOTDIR} {
+		fd, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		must(t, err)
+		w := walker{who: someone, self: "/proc/self/fd", dirs: []int{fd}}
+		f, err := w.folder(path)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+		if f != nil {
+			f.Close()
+		}
+		w.close()
+	}
+}
