@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"stallmark/rules"
@@ -18,9 +19,47 @@ type backend struct {
 	service *service
 }
 
-// Report implements web.Backend.
+// reportWait bounds the verdict about a window: what it rules out is measured
+// over the whole of it, and a week of seconds takes longer than a reader waits.
+const reportWait = 2 * time.Second
+
+// Report implements web.Backend. What could not be measured in time is unknown.
 func (b *backend) Report(ctx context.Context, from, to time.Time, findings []model.Finding) (model.Report, error) {
-	return b.service.judging.Load().engine.Report(ctx, from, to, findings)
+	j := b.service.judging.Load()
+	limited, cancel := context.WithTimeout(ctx, reportWait)
+	defer cancel()
+	rep, err := j.engine.Report(limited, from, to, findings)
+	if err == nil || limited.Err() == nil || ctx.Err() != nil {
+		return rep, err
+	}
+	b.service.log.Debug("a report was cut short", "from", from, "to", to, "error", err)
+	return cutShort(rep, j.pack), nil
+}
+
+// cutShort names the signatures that a report says nothing of.
+func cutShort(rep model.Report, pack *rules.Pack) model.Report {
+	said := map[string]bool{}
+	for _, f := range rep.Findings {
+		said[f.Signature] = true
+	}
+	for _, r := range rep.RuledOut {
+		said[r.Signature] = true
+	}
+	for _, u := range rep.Unknown {
+		said[u.Signature] = true
+	}
+	for _, n := range rep.NotApplicable {
+		said[n.Signature] = true
+	}
+	for _, s := range pack.Signatures {
+		if !said[s.ID] {
+			rep.Unknown = append(rep.Unknown, model.Unknown{
+				Signature: s.ID, Title: s.Title, Mend: "look at a shorter window",
+				Why: fmt.Sprintf("measuring it over the whole window takes longer than %v", reportWait),
+			})
+		}
+	}
+	return rep
 }
 
 // Signatures implements web.Backend.
