@@ -8,6 +8,7 @@ import (
 
 	"stallmark/rules"
 	"stallmark/rules/audit"
+	"stallmark/web/access"
 )
 
 // Config is what [New] needs.
@@ -29,6 +30,14 @@ type Config struct {
 	PageCache PageCache
 	// Costs is what judging each signature costs; nil: nobody counts.
 	Costs func() []rules.Cost
+	// Shares are the snapshots; nil: nothing can be frozen.
+	Shares *Shares
+	// Admin knows who may change something; nil: nobody.
+	Admin *access.Admin
+	// Basic asks who wants to read; nil: reading is open.
+	Basic *access.Basic
+	// Secure says that the page is reached by HTTPS.
+	Secure bool
 	// Baselines is what was learned of hours without findings, as JSON; nil:
 	// nothing is learned.
 	Baselines func() ([]byte, error)

@@ -65,6 +65,7 @@ func ShowSnapshot(s *snapshot.Snapshot, sight Sight) (http.Handler, error) {
 	r.Get(sight.Base, one.page(one.overview))
 	r.Get(sight.Base+"/incidents", one.page(one.incidents))
 	r.Get(sight.Base+"/incidents/{id}", one.page(one.incident))
+	r.Get(sight.Base+"/api/v1/incidents/{id}/postmortem", one.postmortem)
 	r.Get(sight.Base+"/findings", one.page(one.findings))
 	r.Get(sight.Base+"/findings/{id}", one.page(one.finding))
 	r.Get(sight.Base+"/signatures/{id}", one.page(one.signature))

@@ -64,15 +64,45 @@ func (s *server) hostAllowed(hostport string) bool {
 	})
 }
 
-// readOnly refuses every method that could change something.
-func readOnly(next http.Handler) http.Handler {
+// maxBody bounds what a request may send: a form, or the file of a snapshot.
+const maxBody = 64 << 20
+
+// bounded bounds the body of a request. Methods that no page answers are refused
+// before anything else looks at them.
+func (s *server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "405: only GET and HEAD are answered", http.StatusMethodNotAllowed)
+		switch r.Method {
+		case http.MethodGet, http.MethodHead:
+			r.Body = http.MaxBytesReader(w, r.Body, 0)
+		case http.MethodPost:
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		default:
+			s.noMethod(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// noMethod answers where a path is not for this method.
+func (s *server) noMethod(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD")
+	http.Error(w, "405: only GET and HEAD are answered here", http.StatusMethodNotAllowed)
+}
+
+// reader asks who wants to read, where that is asked at all. The admin's token
+// is as good as a password, so that a command needs no second one.
+func (s *server) reader(next http.Handler) http.Handler {
+	if s.cfg.Basic == nil {
+		return next
+	}
+	guarded := s.cfg.Basic.Wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") && s.may(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		guarded.ServeHTTP(w, r)
 	})
 }
 

@@ -122,7 +122,7 @@ func (s *server) incident(r *http.Request, w view.Window) (templ.Component, erro
 	if page.Markdown, err = s.markdown(ctx, f.ID, rep, events); err != nil {
 		s.cfg.Logger.Warn("post-mortem", "finding", f.ID, "error", err)
 	}
-	page.File = "/api/v1/incidents/" + url.PathEscape(f.ID) + "/postmortem"
+	page.File = w.Base + "/api/v1/incidents/" + url.PathEscape(f.ID) + "/postmortem"
 	page.Charts = figures(s.evidenceCharts(ctx, all, 2*evidenceMax, b))
 	return view.IncidentPage(page), nil
 }

@@ -40,6 +40,24 @@ func (s *server) page(f pageFunc) http.HandlerFunc {
 	}
 }
 
+// private serves what f returns to this visitor alone: it depends on who asks.
+func (s *server) private(f pageFunc) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		w, err := s.window(r)
+		if err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+		body, err := s.renderAnew(r, w, f)
+		if err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+		rw.Header().Add("Vary", fragmentHeader+", Cookie, Authorization")
+		send(rw, r, "text/html; charset=utf-8", body)
+	}
+}
+
 // render makes a page. One that is live is shared with who else asks for it.
 func (s *server) render(r *http.Request, f pageFunc) ([]byte, error) {
 	w, err := s.window(r)
@@ -155,6 +173,7 @@ func (s *server) frame(r *http.Request, w view.Window, title string) view.Page {
 		Title: format.Clean(title) + " · " + format.Clean(s.cfg.Host) + " · Stallmark",
 		Host:  s.cfg.Host, Version: s.cfg.Version, Window: w, Assets: s.assets, Gap: gap(r.Context()),
 	}
+	p.Share = s.sharing != nil
 	if s.frozen != nil {
 		// A chat shows the title of what a link leads to: it says nothing.
 		p.Frozen, p.Title = s.frozen.note, snapshotTitle

@@ -21,6 +21,7 @@ type server struct {
 	lines   recent
 	reports reports
 	frozen  *frozenSight // of a snapshot; nil for the live host
+	sharing *sharing     // nil: nothing is frozen
 }
 
 // newServer makes a server without its routes.
@@ -42,24 +43,64 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	s := newServer(cfg, paths)
+	if s.sharing, err = newSharing(cfg); err != nil {
+		return nil, err
+	}
 	r := chi.NewRouter()
 	r.Use(
 		s.recovered,
 		headers,
 		s.knownHost,
 		crossOrigin,
-		readOnly,
+		s.bounded,
 		middleware.GetHead,
 	)
 	r.NotFound(s.noPage)
+	r.MethodNotAllowed(s.noMethod)
 	for _, f := range files {
 		r.Get(f.path, f.serve)
 	}
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(5, "text/html", "application/json"), s.timed)
-		s.routes(r)
+		s.linkRoutes(r)
+		r.Group(func(r chi.Router) {
+			r.Use(s.reader)
+			s.routes(r)
+			s.shareRoutes(r)
+		})
 	})
 	return r, nil
+}
+
+// linkRoutes are what a link to a snapshot opens: its token is all it needs.
+func (s *server) linkRoutes(r chi.Router) {
+	if s.sharing != nil {
+		r.Get("/s/{token}", s.byLink)
+		r.Get("/s/{token}/*", s.byLink)
+	}
+}
+
+// shareRoutes are the owner's side of snapshots.
+func (s *server) shareRoutes(r chi.Router) {
+	if s.sharing == nil {
+		return
+	}
+	r.Get("/snapshots", s.private(s.snapshots))
+	r.Get("/api/v1/snapshots", s.json(s.snapshotsJSON))
+	r.Get("/snapshots/{id}", s.private(s.oneSnapshot))
+	r.Get("/api/v1/snapshots/{id}", s.json(s.oneSnapshotJSON))
+	r.Get("/snapshots/{id}/view", s.ownView)
+	r.Get("/snapshots/{id}/view/*", s.ownView)
+	r.Get("/snapshots/{id}/archive", s.archive)
+	r.Get("/login", s.private(s.login))
+
+	r.Post("/login", s.postLogin)
+	r.Post("/snapshots", s.change(s.postSnapshot))
+	r.Post("/api/v1/snapshots", s.snapshotPostJSON)
+	r.Post("/snapshots/import", s.change(s.postImport))
+	r.Post("/snapshots/{id}/links", s.change(s.postLink))
+	r.Post("/snapshots/{id}/links/{name}/revoke", s.change(s.postRevoke))
+	r.Post("/snapshots/{id}/delete", s.change(s.postDelete))
 }
 
 // routes are all the paths there are, each page beside its JSON.
@@ -100,8 +141,7 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/api/v1/baselines", s.json(s.baselinesJSON))
 }
 
-// crossOrigin refuses state changes that another site's page asks for. Nothing
-// changes state now; it is here before anything does.
+// crossOrigin refuses state changes that another site's page asks for.
 func crossOrigin(next http.Handler) http.Handler {
 	var protection http.CrossOriginProtection
 	return protection.Handler(next)

@@ -175,8 +175,8 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, err := f.Resolve(l.Token); err != nil || id != info.ID {
-		t.Errorf("%s, %v", id, err)
+	if got, err := f.Resolve(l.Token); err != nil || got.Snapshot != info.ID {
+		t.Errorf("%+v, %v", got, err)
 	}
 	if err := f.Opened(l.Token); err != nil {
 		t.Fatal(err)

@@ -127,11 +127,11 @@ func (f *Folder) Revoke(name string) error {
 	return f.saveLinks()
 }
 
-// Resolve gives the id of the snapshot that a token leads to. Every miss is the
-// same ErrGone, and takes the same comparisons.
-func (f *Folder) Resolve(token string) (id string, err error) {
+// Resolve gives the link of a token. Every miss is the same ErrGone, and takes
+// the same comparisons.
+func (f *Folder) Resolve(token string) (Link, error) {
 	if len(token) != 32 || strings.Trim(token, "0123456789abcdef") != "" {
-		return "", ErrGone
+		return Link{}, ErrGone
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -143,9 +143,9 @@ func (f *Folder) Resolve(token string) (id string, err error) {
 		}
 	}
 	if found < 0 || !f.links[found].Expires.After(now) {
-		return "", ErrGone
+		return Link{}, ErrGone
 	}
-	return f.links[found].Snapshot, nil
+	return f.links[found], nil
 }
 
 // openedEvery is how often the times at which links were opened are written.

@@ -107,8 +107,14 @@ func TestBasic(t *testing.T) {
 		name, password string
 		want           int
 	}{
-		{"ann", "secret", 200}, {"ann", "secret", 200}, {"ann", "Secret", 401}, {"ann", "", 401}, {"bob", "secret", 401}, {"", "", 401},
-		{"ann", strings.Repeat("x", 100), 401}, {"bob", "secret", 401},
+		{"ann", "secret", 200},
+		{"ann", "secret", 200},
+		{"ann", "Secret", 401},
+		{"ann", "", 401},
+		{"bob", "secret", 401},
+		{"", "", 401},
+		{"ann", strings.Repeat("x", 100), 401},
+		{"bob", "secret", 401},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		if tt.name != "" {

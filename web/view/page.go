@@ -1,6 +1,9 @@
 package view
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // BodyFragment names the part of a document that a live refresh asks for.
 const BodyFragment = "body"
@@ -17,6 +20,7 @@ type Page struct {
 	Twin    string        // the same as JSON
 	Verdict string        // announced to screen readers when it changes
 	Assets  Assets
+	Share   bool          // what is shown can be frozen
 	Frozen  *Frozen       // of a snapshot, nil for the live host
 	Gap     func() string // what older history lacks, once all has been asked; empty for nothing
 }
@@ -45,6 +49,9 @@ func (p Page) Sections() []Choice {
 		{"Audit", "audit", "a"},
 		{"Status", "status", "t"},
 	}
+	if p.Share {
+		entries = slices.Insert(entries, 2, struct{ text, piece, key string }{"Snapshots", "snapshots", "h"})
+	}
 	if p.Frozen != nil {
 		entries = entries[:2]
 		entries[0].text = "Overview"
@@ -70,7 +77,7 @@ type Keyed struct {
 func keys() []Keyed {
 	var pages []string
 	about := "pages:"
-	for i, c := range (Page{}).Sections() {
+	for i, c := range (Page{Share: true}).Sections() {
 		pages = append(pages, c.Key)
 		if i > 0 {
 			about += ","

@@ -1,0 +1,73 @@
+package view
+
+import (
+	"strconv"
+	"time"
+
+	"stallmark/web/format"
+)
+
+// SnapshotRow is a snapshot in a list.
+type SnapshotRow struct {
+	ID, Title, By, Host, Link string
+	Created, From, To, Opened time.Time
+	Size                      int64 // bytes
+	Links                     int   // that are good
+	Redacted                  bool
+}
+
+// Short is the beginning of the id, to tell snapshots apart by.
+func (r SnapshotRow) Short() string { return r.ID[:min(len(r.ID), 12)] }
+
+// Bytes is the size in words.
+func (r SnapshotRow) Bytes() string { return format.Value(float64(r.Size), "bytes") }
+
+// Span is how long a time it holds.
+func (r SnapshotRow) Span() string { return format.Span(r.To.Sub(r.From)) }
+
+// Snapshots is the list of snapshots.
+type Snapshots struct {
+	Page
+	Rows []SnapshotRow
+	May  bool // the visitor may change something
+}
+
+// SharedLink is a link to a snapshot, as its owner sees it.
+type SharedLink struct {
+	URL, Name, By            string
+	Created, Expires, Opened time.Time
+	Opens                    int
+	Over                     bool
+}
+
+// SnapshotPage is what its owner sees of a snapshot.
+type SnapshotPage struct {
+	Page
+	Row    SnapshotRow
+	Meta   []Pair
+	Shared []SharedLink
+	Parent string // link to the one that was redacted
+	Today  bool   // today's rules can be asked
+	May    bool
+}
+
+// path is that of the snapshot, with something after it.
+func (s SnapshotPage) path(rest string) string { return "/snapshots/" + s.Row.ID + rest }
+
+// Login is the form for the admin token.
+type Login struct {
+	Page
+	Token, Next string
+	May         bool
+}
+
+// Today is what the rules as they are now say of a snapshot.
+type Today struct {
+	Rules string   // version of the pack
+	Same  []string // signatures that fire as they did
+	New   []string // that did not fire then
+	Gone  []string // that fired then only
+}
+
+// millis is a time in a form.
+func millis(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
