@@ -176,6 +176,13 @@ func (c *client) setState(st diskState) {
 	c.state = st
 }
 
+// hasUpTo is false if the child has said that it has nothing so old.
+func (c *client) hasUpTo(t int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.state.Told || c.state.From != 0 && c.state.From <= t
+}
+
 const (
 	answerWait = 3 * time.Second  // for an answer
 	wordWait   = 2 * time.Second  // for the next word of it

@@ -90,6 +90,9 @@ type diskState struct {
 	MovedAside   string
 	Bad          map[string]string
 	Pending      int // complete minutes that are not in the file yet
+
+	Told bool  // by the child: a state that was never told is all zero
+	From int64 // time of the oldest sample that the child has, milliseconds; 0 if it has none
 }
 
 // snapshot is the present state.

@@ -54,7 +54,7 @@ func (q *querier) Select(
 // history asks the child for what is older than the head.
 func (s *Store) history(ctx context.Context, sel selection, headFrom int64) (found []series, warning, err error) {
 	sel.maxt = min(sel.maxt, headFrom-1)
-	if s.client == nil || sel.mint > sel.maxt {
+	if s.client == nil || sel.mint > sel.maxt || !s.client.hasUpTo(sel.maxt) {
 		return nil, nil, nil
 	}
 	r := chunkReader{span: bounds{sel.mint, sel.maxt, s.opts.Interval.Milliseconds()}}

@@ -229,6 +229,10 @@ func (r *recorder) tell(now bool) {
 		st := r.disk.snapshot()
 		st.Pending = len(r.segs.list)
 		st.JournalBytes = r.segs.bytes()
+		st.Told, st.From = true, st.Oldest
+		if oldest, _, some := r.head.extent(); some && (st.From == 0 || oldest < st.From) {
+			st.From = oldest
+		}
 		r.sendJSON(msgState, st)
 	}
 }

@@ -56,12 +56,19 @@ func (s *stream) confirm() {
 
 // fill sends what there is, as far as the window allows.
 func (s *stream) fill() error {
+	if err := s.queue(); err != nil {
+		return err
+	}
+	return s.link.out.flush()
+}
+
+func (s *stream) queue() error {
 	for s.note < max(s.link.note.Load(), s.client.safeNote.Load())+window {
 		b, n, ok := s.client.outbox.get(s.note)
 		if !ok {
 			break
 		}
-		if err := s.link.out.send(msgNote, n, b); err != nil {
+		if err := s.link.out.queue(msgNote, n, b); err != nil {
 			return err
 		}
 		s.note = n + 1
@@ -71,7 +78,7 @@ func (s *stream) fill() error {
 			break
 		}
 		s.buf = s.enc.encode(s.buf[:0], s.row.at, s.row.fresh, s.row.vals)
-		if err := s.link.out.send(msgBeat, s.row.seq, s.buf); err != nil {
+		if err := s.link.out.queue(msgBeat, s.row.seq, s.buf); err != nil {
 			return err
 		}
 		s.beat = s.row.seq + 1

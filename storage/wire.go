@@ -54,17 +54,52 @@ type wire struct {
 	buf     []byte
 }
 
-// send writes a message. After an error the connection is of no use.
+// send writes a message, and before it what is queued. After an error the
+// connection is of no use.
 func (w *wire) send(kind messageKind, id uint64, body []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.buf = binary.LittleEndian.AppendUint32(w.buf[:0], uint32(len(body)))
+	w.put(kind, id, body)
+	return w.write()
+}
+
+// maxQueued bounds what waits to be written with the next message, in bytes.
+const maxQueued = 64 << 10
+
+// queue puts a message behind those that wait for flush: one write for all
+// wakes the other process once.
+func (w *wire) queue(kind messageKind, id uint64, body []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.put(kind, id, body)
+	if len(w.buf) < maxQueued {
+		return nil
+	}
+	return w.write()
+}
+
+// flush writes what is queued.
+func (w *wire) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.write()
+}
+
+func (w *wire) put(kind messageKind, id uint64, body []byte) {
+	w.buf = binary.LittleEndian.AppendUint32(w.buf, uint32(len(body)))
 	w.buf = append(w.buf, byte(kind))
 	w.buf = binary.LittleEndian.AppendUint64(w.buf, id)
 	w.buf = append(w.buf, body...)
+}
+
+func (w *wire) write() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
 	late := time.AfterFunc(w.timeout, func() { w.conn.Close() })
 	_, err := w.conn.Write(w.buf)
 	late.Stop()
+	w.buf = w.buf[:0]
 	if cap(w.buf) > 1<<20 {
 		w.buf = nil
 	}

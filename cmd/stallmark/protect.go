@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -13,6 +14,22 @@ import (
 // heapGoal keeps the heap near what the head of the store needs; beyond it the
 // garbage collector works harder, nothing fails.
 const heapGoal = 256 << 20
+
+// gcPercent is how much garbage may gather beside what is alive, in percent: the
+// heap is small and seldom collected, so memory is worth more than the time of a
+// collection.
+const gcPercent = 50
+
+// atOnce is how many goroutines run at a time: a beat, and a page or a question
+// beside it. On a host with many CPUs each more would wake threads in vain.
+const atOnce = 2
+
+// modest has the Go runtime take little of the host: of the recorder, and of the
+// storing process.
+func modest() {
+	debug.SetGCPercent(gcPercent)
+	runtime.GOMAXPROCS(min(atOnce, runtime.GOMAXPROCS(0)))
+}
 
 // oomScore makes the kernel end nearly everything else first: what records the
 // storm must outlive it, and its memory is bounded. -1000 would be immunity.
@@ -33,6 +50,7 @@ type protection struct {
 // storing process, started later, inherits only the latter: what it maps is the
 // data file.
 func protect() protection {
+	modest()
 	debug.SetMemoryLimit(heapGoal)
 	return protection{lockMemory(), lowerOOMScore(ownOOMScore)}
 }

@@ -74,11 +74,11 @@ func (t *threads) Collect(root collectors.Root, out *collectors.Out) error {
 
 // process reads the threads of one process and puts its series.
 func (t *threads) process(root collectors.Root, out *collectors.Out, w *watched, p *threadsOf, missing *gaps) {
-	names, err := root.ReadDir(w.dir + "task")
-	if err != nil {
+	if err := t.list(root, out.At(), w, p); err != nil {
 		missing.readOf(root, w, "task", err, mendPtrace)
 		return
 	}
+	names := p.names
 	p.begin()
 	from := t.begin(len(names))
 	for i := range names {
@@ -98,6 +98,21 @@ func (t *threads) process(root collectors.Root, out *collectors.Out, w *watched,
 		missing.got = true
 		p.reportSight(missing)
 	}
+}
+
+// list lists the threads of a process. Where beats are shorter than a second and
+// nothing presses, the last list holds for a second: a thread that has ended
+// since cannot be read, one that began is seen a little later.
+func (t *threads) list(root collectors.Root, at time.Time, w *watched, p *threadsOf) error {
+	if age := at.Sub(p.listed); !t.thorough && !t.tense() && age >= 0 && age < roundEvery {
+		return nil
+	}
+	names, err := root.ReadDir(w.dir + "task")
+	if err != nil {
+		return err
+	}
+	p.names, p.listed = names, at
+	return nil
 }
 
 // begin is where among its n threads a process is begun with, so that all have
@@ -202,6 +217,8 @@ func (th *thread) rename(comm []byte) {
 // threadsOf is what is remembered of the threads of one process.
 type threadsOf struct {
 	byName  map[string]*thread
+	names   []string // as they were listed last
+	listed  time.Time
 	delay   uint64 // nanoseconds; goes on rising when a thread ends
 	sched   bool   // schedstat counts
 	sight   sight  // whether waits can be seen

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -265,5 +266,39 @@ func TestManyThreadsTakeTurns(t *testing.T) {
 	}
 	if v := b.beat(tree).values[state("R")]; v != maxVisits+500 {
 		t.Errorf("%v threads known after two beats", v)
+	}
+}
+
+// listings counts how often the threads were listed.
+type listings struct {
+	collectors.Root
+	n int
+}
+
+func (l *listings) ReadDir(name string) ([]string, error) {
+	if strings.HasSuffix(name, "/task") {
+		l.n++
+	}
+	return l.Root.ReadDir(name)
+}
+
+func TestThreadsAreListedOnceASecondWhenCalm(t *testing.T) {
+	tree := newBrokerTree()
+	tree.thread(42, "java", 'S', 1e9, 5, futex...)
+	for _, alert := range []bool{false, true} {
+		root := &listings{Root: tree.MapRoot}
+		source, out, at := watchedThreads(t, root)
+		source.(*threads).alert = func() bool { return alert }
+		root.n = 0
+		for range 30 {
+			out.Reset(at)
+			if err := source.Collect(root, out); err != nil {
+				t.Fatal(err)
+			}
+			at = at.Add(100 * time.Millisecond)
+		}
+		if want := map[bool]int{false: 4, true: 30}[alert]; root.n != want { // at 0, 0.9, 1.8 and 2.7 s
+			t.Errorf("alert %v: listed %d times in 3 s, want %d", alert, root.n, want)
+		}
 	}
 }
