@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stallmark/collectors/logs/match"
+	"stallmark/storage/model"
 )
 
 // recogniser is the real matcher over a pack.
@@ -36,6 +37,18 @@ func TestBuiltInPatterns(t *testing.T) {
 	}
 	for _, p := range pack.CheckSamples(recogniser(t, pack)) {
 		t.Error(p)
+	}
+}
+
+// TestLiteralsAreLongEnough keeps the search at its full speed.
+func TestLiteralsAreLongEnough(t *testing.T) {
+	pack, _ := Load()
+	for _, p := range pack.Patterns {
+		for _, l := range p.Literals {
+			if len(l) < model.FastLogLiteral {
+				t.Errorf("%s: literal %q has %d bytes, want %d or more", p.ID, l, len(l), model.FastLogLiteral)
+			}
+		}
 	}
 }
 

@@ -91,6 +91,10 @@ const (
 	// MinLogLiteral and MaxLogLiteral bound a pattern's literals, in bytes.
 	MinLogLiteral = 5
 	MaxLogLiteral = 256
+
+	// FastLogLiteral is how long all literals of a set must be for the search to
+	// run at its full speed.
+	FastLogLiteral = 13
 )
 
 // CompileLogRegexp compiles a pattern's regular expression, within bounds on its

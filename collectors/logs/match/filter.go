@@ -4,18 +4,21 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 
 	"stallmark/storage/model"
 )
 
 // filter finds literals in text by looking at every stride-th position only. A
-// literal of at least stride+gramLen-1 bytes covers, wherever it stands, one of
-// these positions with gramLen bytes of its own. So the grams that it can show
+// literal of at least stride+gram-1 bytes covers, wherever it stands, one of these
+// positions with gram bytes of its own. So the grams that it can show
 // there are put into a bitmap, and text is passed over a stride at a time.
 //
 // The grams of a literal come from the part of it that is rarest in logs.
 type filter struct {
 	stride   int
+	gram     int    // bytes, 5 to 8: the more, the fewer looks are in vain
+	mask     uint64 // of that many bytes
 	literals []string
 	bits     [bitWords]uint64
 	slots    []slot // open addressing by the gram; a power of two of them
@@ -35,9 +38,8 @@ type entry struct {
 }
 
 const (
-	gramLen   = model.MinLogLiteral
-	gramMask  = 1<<(8*gramLen) - 1
 	maxStride = 8
+	maxGram   = 8
 	bitLog    = 16 // 8 KiB of bits stay in the first-level cache
 	bitWords  = 1 << bitLog / 64
 	hashOdd   = 0x9e3779b97f4a7c15 // the golden ratio, for multiplicative hashing
@@ -48,15 +50,19 @@ func hash(gram uint64) uint64 { return gram * hashOdd }
 // newFilter makes a filter of literals, each at least minLiteral long. The
 // shortest decides the stride.
 func newFilter(literals []string) *filter {
-	f := &filter{stride: maxStride, literals: literals}
+	shortest := model.MaxLogLiteral
 	for _, l := range literals {
-		f.stride = min(f.stride, len(l)-gramLen+1)
+		shortest = min(shortest, len(l))
 	}
+	f := &filter{literals: literals}
+	f.gram = min(maxGram, max(shortest-maxStride+1, model.MinLogLiteral))
+	f.stride = min(maxStride, shortest-f.gram+1)
+	f.mask = ^uint64(0) >> (64 - 8*f.gram)
 	grams := map[uint64][]entry{}
 	for i, l := range literals {
-		at := rarest(l, f.stride+gramLen-1)
+		at := rarest(l, f.stride+f.gram-1, f.gram)
 		for k := at; k < at+f.stride; k++ {
-			g := load([]byte(l), k) & gramMask
+			g := load([]byte(l), k) & f.mask
 			grams[g] = append(grams[g], entry{int32(i), int32(k)})
 		}
 	}
@@ -128,7 +134,7 @@ func (f *filter) align(p int) int { return (p + f.stride - 1) / f.stride * f.str
 
 // at gives the literals that have the gram at p.
 func (f *filter) at(text []byte, p int) []entry {
-	s := f.slots[f.slotOf(load(text, p)&gramMask)]
+	s := f.slots[f.slotOf(load(text, p)&f.mask)]
 	return f.entries[s.from:s.to]
 }
 
@@ -142,13 +148,13 @@ func (f *filter) stands(e entry, text []byte, p int) bool {
 // is in the bitmap; -1 if there is none.
 func (f *filter) skip(text []byte, p int) int {
 	for ; p+8 <= len(text); p += f.stride {
-		h := hash(binary.LittleEndian.Uint64(text[p:])&gramMask) >> (64 - bitLog)
+		h := hash(binary.LittleEndian.Uint64(text[p:])&f.mask) >> (64 - bitLog)
 		if f.bits[h/64]&(1<<(h%64)) != 0 {
 			return p
 		}
 	}
-	for ; p+gramLen <= len(text); p += f.stride {
-		h := hash(load(text, p)&gramMask) >> (64 - bitLog)
+	for ; p+f.gram <= len(text); p += f.stride {
+		h := hash(load(text, p)&f.mask) >> (64 - bitLog)
 		if f.bits[h/64]&(1<<(h%64)) != 0 {
 			return p
 		}
@@ -166,24 +172,40 @@ func load(text []byte, p int) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// rarest is where the part of n bytes begins that is least likely in a log, by
-// how common its bytes are there.
-func rarest(literal string, n int) int {
+// rarest is where the part of n bytes begins whose grams are least likely in a log.
+func rarest(literal string, n, gram int) int {
 	best, at := math.Inf(1), 0
 	for i := 0; i+n <= len(literal); i++ {
 		sum := 0.0
-		for k := i; k+gramLen <= i+n; k++ {
-			p := 1.0
-			for _, c := range []byte(literal[k : k+gramLen]) {
-				p *= commonness(c)
-			}
-			sum += p
+		for k := i; k+gram <= i+n; k++ {
+			sum += likelihood(literal[k : k+gram])
 		}
 		if sum < best {
 			best, at = sum, i
 		}
 	}
 	return at
+}
+
+// commonWords is what broker logs are full of: names of things, levels, packages.
+const commonWords = " INFO  WARN  ERROR  DEBUG offset offsets channel channels group groups consumer consume producer client clients " +
+	"topic topics broker brokers partition partitions segment segments message messages request requests response timeout error failed " +
+	"failure server servers leader follower controller replica replicas network connection connect thread Thread Manager manager " +
+	"Client Group Consumer Broker Server Message Request org.apache.kafka. org.apache.rocketmq. kafka.server. kafka.log. Coordinator " +
+	"coordinator update updated exception Exception version register query load loading from time for the with because and not has is was to " +
+	"address remote session metadata snapshot state queue index expired expire closed close closing size count number process service name log logs " +
+	"java. http delete deleted deleting create created creating commit file files record records member members rolling cleaner cleaned "
+
+// likelihood is roughly how often some bytes stand in a log.
+func likelihood(gram string) float64 {
+	if strings.Contains(commonWords, gram) {
+		return 1e-3
+	}
+	p := 1.0
+	for _, c := range []byte(gram) {
+		p *= commonness(c)
+	}
+	return p
 }
 
 // commonness is roughly how often a byte stands in a log.
