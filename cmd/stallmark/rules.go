@@ -21,7 +21,9 @@ func rulesCommand() command {
 		summary: "List the signatures, check files of your own, run the tests in them, or try log patterns",
 		help: `
 list    prints every signature: layer, severity, what it is proven by, id
-        and title; --json names the recordings and drills
+        and title; --json names the recordings and drills. With --cost what
+        judging it costs the service on this host (--listen), in samples read a
+        beat: the mean, the most, and the budget that files of your own have
 check   reads the signatures, the audit checks in the folder "audit" beside
         them and the log patterns in the folder "patterns", tries the samples
         of the patterns, and prints each mistake as file:line:column
@@ -33,6 +35,7 @@ and test: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
 			return []option{
 				{"json", "", "list, match: print JSON", (*toggle)(&o.json), true},
 				{"zone", "ZONE", "match: zone of the time stamps, or NAME=ZONE for files of a name; may be repeated", (*list)(&o.zones), true},
+				{"cost", "", "list: print what each signature costs the running service", (*toggle)(&o.cost), true},
 			}
 		},
 		run: runRules,
@@ -57,6 +60,9 @@ func runRules(ctx context.Context, p *program, o *options, args []string) (int, 
 	pack, problems := rules.Load(dirs...)
 	switch args[0] {
 	case "list":
+		if o.cost {
+			return p.listCosts(ctx, o)
+		}
 		return p.listRules(o, pack)
 	case "check":
 		checks, more := audit.Load(dirs...)
@@ -92,6 +98,36 @@ func (p *program) listRules(o *options, pack *rules.Pack) (int, error) {
 	for i, r := range rows {
 		word := cmp.Or(pack.Signatures[i].Proven.Word(), "-")
 		fmt.Fprintf(p.stdout, "%-10s %-9s %-10s %-28s %s\n", r.Layer, r.Severity, word, oneLine(r.ID), oneLine(r.Title))
+	}
+	return exitOK, nil
+}
+
+// listCosts prints what the signatures cost the running service.
+func (p *program) listCosts(ctx context.Context, o *options) (int, error) {
+	body, err := askService(ctx, o.listen, "/api/v1/costs")
+	if err != nil {
+		return exitUsage, err
+	}
+	if o.json {
+		_, err := p.stdout.Write(body)
+		return exitOK, err
+	}
+	var list []rules.Cost
+	if err := json.Unmarshal(body, &list); err != nil {
+		return exitUsage, fmt.Errorf("the service's answer: %w", err)
+	}
+	fmt.Fprintf(p.stdout, "%12s %12s %12s  %s\n", "mean", "most", "budget", "samples a beat")
+	for _, c := range list {
+		budget := "-"
+		if c.Budget > 0 {
+			budget = rules.Format(float64(c.Budget), "count")
+		}
+		note := ""
+		if c.Off {
+			note = "  (switched off)"
+		}
+		fmt.Fprintf(p.stdout, "%12s %12s %12s  %s%s\n",
+			rules.Format(c.Mean, "count"), rules.Format(float64(c.Peak), "count"), budget, oneLine(c.Signature), note)
 	}
 	return exitOK, nil
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,5 +89,23 @@ func TestSeveralRecordings(t *testing.T) {
 	mixed := runProgram(t, "diagnose", "--json", capturePath("m_idle"), filepath.Join(t.TempDir(), "none"))
 	if mixed.code != exitUsage || !json.Valid([]byte(mixed.stdout)) {
 		t.Errorf("a missing one among good ones: code %d\n%s", mixed.code, mixed.stderr)
+	}
+}
+
+func TestRulesListCost(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Write([]byte(`[{"signature":"own","mean":250000,"peak":300000,"budget":100000,"off":true},{"signature":"ours","built_in":true,"mean":12.3,"peak":400}]`)) //nolint:errcheck // a test's own client
+	}))
+	defer service.Close()
+	listen := strings.TrimPrefix(service.URL, "http://")
+	got := runProgram(t, "rules", "list", "--cost", "--listen", listen)
+	for _, want := range []string{"250,000      300,000      100,000  own  (switched off)", "12.3          400            -  ours\n"} {
+		if got.code != exitOK || !strings.Contains(got.stdout, want) {
+			t.Errorf("code %d, %q is not in\n%s%s", got.code, want, got.stdout, got.stderr)
+		}
+	}
+	service.Close()
+	if got := runProgram(t, "rules", "list", "--cost", "--listen", listen); got.code != exitUsage {
+		t.Errorf("no service: code %d", got.code)
 	}
 }
