@@ -18,8 +18,9 @@ const maxExact = 3600
 
 // Report is the verdict about a window: the findings that overlap it, their
 // incidents, the causes that are ruled out with their worst value in it, what
-// could not be judged at its end and why (nothing measures it, or it has not
-// been watched for long enough), what does not apply here, and the coverage at
+// could not be judged and why (nothing measures it at the end, or in a tenth of
+// the window or during a finding; or it has not been watched for long enough),
+// what does not apply here, and the coverage at
 // its end.
 // findings are usually those of the store. An error says what could not be
 // read; the report then lacks that part. Slices are never nil.
@@ -39,11 +40,19 @@ func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []mode
 		errs = append(errs, fmt.Errorf("coverage: %w", err))
 	}
 	r.Coverage = append(r.Coverage, coverage...)
-	judged := map[string]bool{}
+	var holes *gaps
+	if to.Sub(from) <= maxGapWindow {
+		holes, err = gapsIn(ctx, b, e.pack, from)
+		errs = append(errs, err)
+	}
+	judged, beside := map[string]bool{}, map[string]string{}
 	for _, s := range e.pack.Signatures {
 		st, err := e.standing(ctx, b, s, from, r.Coverage)
 		if err == nil && st.judged() && !hasFinding(r, s.ID) {
 			st.unknown, err = e.undecided(ctx, b, s)
+			if err == nil && st.unknown == nil && holes != nil {
+				st.unknown, beside[s.ID], err = e.partly(ctx, holes, s, r)
+			}
 		}
 		errs = append(errs, err)
 		if st.unknown != nil {
@@ -60,6 +69,9 @@ func (e *Engine) Report(ctx context.Context, from, to time.Time, findings []mode
 		}
 		ruled, err := e.ruleOut(ctx, b, s, r.Window)
 		errs = append(errs, err)
+		if ruled != nil && beside[s.ID] != "" {
+			ruled.Why += ", " + beside[s.ID]
+		}
 		if ruled != nil {
 			r.RuledOut = append(r.RuledOut, *ruled)
 		}
