@@ -37,6 +37,8 @@ type folder struct {
 	nextScan time.Time // even if the folder says that nothing changed
 	nextOpen time.Time // of the folder by its path
 	urgent   bool      // a file is not where it was
+	calm     bool      // idle files may be left alone in this poll
+	dirty    bool      // something has changed since it was last published
 	buf      []byte
 	failure  error
 
@@ -51,6 +53,8 @@ type folder struct {
 const (
 	pollFast   = 200 * time.Millisecond
 	pollSlow   = 2 * time.Second
+	pollRare   = 20 * time.Second // in a folder with manyLogs times ten
+	manyLogs   = 200
 	scanEvery  = 10 * time.Second // where the folder's time stamp says nothing
 	openEvery  = 30 * time.Second
 	retryEvery = 5 * time.Second
@@ -81,15 +85,17 @@ func (d *folder) run(ctx context.Context) {
 func (d *folder) poll(ctx context.Context) time.Duration {
 	now := d.now()
 	d.setBusy(now)
-	defer d.publish()
+	defer d.rest()
 	d.takeOver()
 	if !d.ready(now) {
 		return retryEvery
 	}
+	d.calm = !d.cfg.Alert()
 	if d.changed(now) {
 		d.scan(now)
+		d.calm = false
 	}
-	wait := pollSlow
+	wait := d.slow()
 	for _, s := range d.order {
 		if ctx.Err() != nil {
 			break
@@ -138,7 +144,7 @@ func (d *folder) ready(now time.Time) bool {
 	d.nextOpen = now.Add(openEvery)
 	f, err := d.opener.openFolder(d.path)
 	if err != nil {
-		d.failure = err
+		d.failure, d.dirty = err, true
 		if d.open { // its owner may be gone; what is open can still be read
 			return true
 		}
@@ -149,10 +155,10 @@ func (d *folder) ready(now time.Time) bool {
 	i, err := infoOf(h.fd)
 	if err != nil {
 		f.Close()
-		d.failure = err
+		d.failure, d.dirty = err, true
 		return d.open
 	}
-	d.failure = nil
+	d.failure, d.dirty = nil, true
 	if d.open {
 		d.dir.Close()
 	}
@@ -167,7 +173,7 @@ func (d *folder) ready(now time.Time) bool {
 func (d *folder) changed(now time.Time) bool {
 	i, err := infoOf(d.dir.fd)
 	if err != nil {
-		d.failure = err
+		d.failure, d.dirty = err, true
 		return false
 	}
 	if i.links == 0 {
@@ -177,7 +183,7 @@ func (d *folder) changed(now time.Time) bool {
 	if due {
 		d.dirTime = i.mtime
 		d.racy = now.UnixNano()-i.mtime < int64(racyTime)
-		d.nextScan = now.Add(scanEvery)
+		d.nextScan = now.Add(max(scanEvery, 5*d.slow()))
 		d.urgent = false
 	}
 	return due
@@ -187,10 +193,11 @@ func (d *folder) changed(now time.Time) bool {
 func (d *folder) scan(now time.Time) {
 	found, err := d.list()
 	if err != nil {
-		d.failure = err
+		d.failure, d.dirty = err, true
 		return
 	}
 	d.scans++
+	d.dirty = true
 	for base := range found {
 		if d.streams[base] == nil && len(d.streams) < maxStreams && d.claims.take(claim{d.id.inode, base}, d) {
 			d.addStream(base)

@@ -68,7 +68,7 @@ func (r *rig) start(saved []Position, names ...string) {
 func (r *rig) poll() {
 	r.t.Helper()
 	for range 4 {
-		r.at = r.at.Add(50 * time.Millisecond)
+		r.at = r.at.Add(pollFast)
 		r.d.racy = true // whatever the coarse clock says: names are looked at
 		r.d.poll(context.Background())
 	}

@@ -17,8 +17,9 @@ type part struct {
 	skipping bool // its feeder's splitter is inside an overlong line
 	last     info // when it was last looked at
 	changed  time.Time
-	checked  int64 // ctime at which its name was last compared
-	caughtUp bool  // there was nothing more to read at the last look
+	checked  int64     // ctime at which its name was last compared
+	due      time.Time // of the next look, unless something happens
+	caughtUp bool      // there was nothing more to read at the last look
 }
 
 // outcome is what reading a part came to.

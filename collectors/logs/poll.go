@@ -6,23 +6,35 @@ import (
 )
 
 // idle is how long to leave a file alone that has not changed for a while.
-func idle(since time.Duration) time.Duration {
-	return min(max(since/32, pollFast), pollSlow)
+func (d *folder) idle(since time.Duration) time.Duration {
+	return min(max(since/32, pollFast), d.slow())
+}
+
+// slow is how long a file is left alone at most: in a folder with hundreds of
+// logs longer than elsewhere.
+func (d *folder) slow() time.Duration {
+	many := time.Duration(1 + len(d.order)/manyLogs)
+	return min(many*pollSlow, pollRare)
 }
 
 // pollStream reads what is new in a stream's files, older ones first, and
 // returns after which time to come again.
 func (d *folder) pollStream(ctx context.Context, s *stream, now time.Time) time.Duration {
-	wait := pollSlow
+	wait := d.slow()
 	for i := 0; i < len(s.parts); i++ {
 		p := s.parts[i]
+		if d.calm && now.Before(p.due) {
+			wait = min(wait, p.due.Sub(now))
+			continue
+		}
 		before := p.last
 		changed, err := p.look(now)
 		if err != nil {
-			s.problem = err
+			s.problem, d.dirty = err, true
 			continue
 		}
 		if changed {
+			d.dirty = true
 			d.checkName(p)
 			if d.readPart(ctx, s, p, before, now) {
 				wait = 0
@@ -31,17 +43,18 @@ func (d *folder) pollStream(ctx context.Context, s *stream, now time.Time) time.
 		if p != s.current() && d.finished(s, p, now) {
 			p.finish(s.feeder, d.buffer(), d.cfg.Tap)
 			s.close(p)
-			i--
+			i, d.dirty = i-1, true
 			continue
 		}
-		wait = min(wait, idle(now.Sub(p.changed)))
+		p.due = now.Add(d.idle(now.Sub(p.changed)))
+		wait = min(wait, p.due.Sub(now))
 	}
 	if cur := s.current(); cur != nil && cur.last.links == 0 {
 		d.urgent = true // a new one comes soon
 		if now.Sub(cur.changed) > lingerFor {
 			cur.finish(s.feeder, d.buffer(), d.cfg.Tap)
 			s.close(cur) // or its space would not be given back
-			d.urgent = false
+			d.urgent, d.dirty = false, true
 		}
 	}
 	return wait

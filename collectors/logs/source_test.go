@@ -26,13 +26,14 @@ type desk struct {
 	out    *collectors.Out
 	at     time.Time
 	offset int64
+	root   collectors.Root
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	set, err := match.New([]model.LogPattern{inLock})
 	must(t, err)
-	d := &desk{t: t, at: time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC), out: collectors.NewOut("logs")}
+	d := &desk{t: t, at: time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC), out: collectors.NewOut("logs"), root: &collectors.MapRoot{}}
 	d.source = NewSource(SourceConfig{Patterns: set, Known: []model.LogPattern{inLock}, Now: func() time.Time { return d.at }})
 	file := &File{Path: "/logs/store.log", Kind: KindText, Process: "rocketmq-broker", Pid: 42, Role: "rocketmq-broker"}
 	d.feeder = newFeeder(file, d.source.Open(file))
@@ -49,7 +50,7 @@ func (d *desk) feed(text string) {
 func (d *desk) beat() (map[string]float64, []model.Event) {
 	d.at = d.at.Add(time.Second)
 	d.out.Reset(d.at)
-	_ = d.source.Collect(&collectors.MapRoot{}, d.out) // nothing is followed here
+	_ = d.source.Collect(d.root, d.out) // nothing is followed here
 	got := map[string]float64{}
 	for _, s := range d.out.Samples() {
 		got[s.Series.Name] += s.Value

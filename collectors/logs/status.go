@@ -21,6 +21,16 @@ func (d *folder) setBusy(now time.Time) {
 	d.since = now
 }
 
+// rest ends a poll; what it has changed is made visible to others.
+func (d *folder) rest() {
+	if d.dirty {
+		d.publish()
+		d.dirty = false
+		return
+	}
+	d.setBusy(time.Time{})
+}
+
 // publish makes the outcome of a poll visible to others.
 func (d *folder) publish() {
 	states := make([]Status, 0, len(d.order)+1)
