@@ -28,7 +28,7 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	if err != nil {
 		return nil, err
 	}
-	o := view.Overview{Page: s.live(s.frame(r, w, "")), Sources: view.NewSources(rep.Coverage)}
+	o := view.Overview{Page: s.live(s.frame(r, w, "")), Sources: view.GroupSources(view.NewSources(rep.Coverage))}
 	o.Timed = true
 	o.Twin = "/api/v1/report" + w.Query()
 	changes := view.ChangesOf(events)
@@ -52,6 +52,9 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	case o.Verdict.Kind != view.Blind:
 		o.Around = s.hostCharts(ctx, "", b)
 		o.Cliffs = s.cliffs(ctx, w)
+		if w.Live {
+			o.Audit = s.auditHint(ctx, w)
+		}
 	}
 	return view.OverviewPage(o), nil
 }

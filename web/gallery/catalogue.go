@@ -30,10 +30,14 @@ func catalogue() []*rules.Signature {
 	}
 	const cause, mechanism, symptom = model.LayerCause, model.LayerMechanism, model.LayerSymptom
 	const critical, warning = model.SeverityCritical, model.SeverityWarning
+	proven := func(s *rules.Signature, by rules.Proof) *rules.Signature {
+		s.Proven = by
+		return s
+	}
 	return []*rules.Signature{
-		dirtyThrottling(),
-		directReclaim(),
-		entry("disk-saturation", "The disk has a standing queue on a plateau", cause, critical),
+		proven(dirtyThrottling(), rules.Proof{Recordings: []string{"a_dirty_throttle"}}),
+		proven(directReclaim(), rules.Proof{Drills: []string{"direct-reclaim"}}),
+		proven(entry("disk-saturation", "The disk has a standing queue on a plateau", cause, critical), rules.Proof{Synthetic: "no recording has such a disk"}),
 		entry("memcg-reclaim", "Threads reclaim inside a cgroup's memory limit", cause, critical),
 		entry("swap-in-stall", "Threads wait for pages to be swapped in", cause, critical),
 		entry("gc-stop-the-world", "The collector stops the broker", cause, critical),

@@ -24,7 +24,7 @@ func makers() map[string]func() Scene {
 		"stalling": Stalling, "likely": likely, "possible": possible, "resolved": resolved, "warning": warning,
 		"calm": Calm, "calm-unknown": calmUnknown, "unknown": unknownOnly, "no-data": noData, "denied": denied,
 		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
-		"two-incidents": twoIncidents, "ending": ending, "mended": mended, "young": young,
+		"two-incidents": twoIncidents, "ending": ending, "mended": mended, "young": young, "newborn": newborn,
 		"page-cache": cached, "page-cache-many": cachedMany, "page-cache-denied": cachedDenied,
 	}
 }
@@ -142,6 +142,13 @@ func young() Scene {
 		Attrs: map[string]string{"key": "sysctl.vm.watermark_scale_factor", "old": "200", "new": "10"},
 	}}
 	s.Self.Started = end().Add(-40 * time.Second)
+	return s
+}
+
+// newborn is a recorder that was started twenty seconds ago on a calm host.
+func newborn() Scene {
+	s := base("started twenty seconds ago, nothing is wrong", host(end(), 20*time.Second, calmLoad()))
+	s.Self.Started = end().Add(-20 * time.Second)
 	return s
 }
 

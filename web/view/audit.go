@@ -127,6 +127,17 @@ func auditCounts(results []audit.Result) []AuditCount {
 	return out
 }
 
+// AuditHint counts what wants to be changed.
+func AuditHint(results []audit.Result) []AuditCount {
+	var out []AuditCount
+	for _, c := range auditCounts(results) {
+		if c.Glyph == GlyphFiring || c.Glyph == GlyphWarning {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 func auditItem(r audit.Result, i int) AuditItem {
 	item := AuditItem{
 		ID: "audit-" + slug(r.ID) + "-" + format.Fixed(float64(i), 0), Title: format.Clean(cmp.Or(r.Title, r.ID)), Subject: auditSubject(r.Subject),

@@ -20,7 +20,8 @@ type Overview struct {
 	Around   []chart.Figure // the host's own charts
 	Sources  []Source
 	Cliffs   []Cliff
-	Changes  []Change // newest first
+	Changes  []Change     // newest first
+	Audit    []AuditCount // what the audit would change, of a calm host
 }
 
 // Source is one line of the coverage.
@@ -32,7 +33,8 @@ type Source struct {
 	Mend     string
 	Since    time.Time
 	Provides []string
-	Took     string // how long it took last
+	Took     string   // how long it took last
+	Also     []string // further sources in the same state for the same reason
 }
 
 // Cliff is how close something is to the point where a stall begins.
@@ -65,6 +67,20 @@ func NewSources(all []model.Coverage) []Source {
 			Detail: format.Clean(c.Detail), Mend: format.Clean(c.Mend), Since: c.Since, Provides: c.Provides,
 		}
 		out = append(out, s)
+	}
+	return out
+}
+
+// GroupSources joins those that are in the same state for the same reason.
+func GroupSources(all []Source) []Source {
+	var out []Source
+	for _, s := range all {
+		k := slices.IndexFunc(out, func(o Source) bool { return o.State == s.State && o.Detail == s.Detail && o.Mend == s.Mend })
+		if s.Detail == "" || k < 0 {
+			out = append(out, s)
+			continue
+		}
+		out[k].Also = append(out[k].Also, s.Name)
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"slices"
+
+	"stallmark/storage/model"
 	"stallmark/web/chart"
 )
 
@@ -14,6 +17,20 @@ type Status struct {
 	Bad     []string
 	Charts  []chart.Figure
 	API     []Endpoint
+}
+
+// Telling are the sources that have something to say.
+func (s Status) Telling() []Source {
+	return slices.DeleteFunc(slices.Clone(s.Sources), plainSource)
+}
+
+// Plain are the sources that read all and have nothing to say.
+func (s Status) Plain() []Source {
+	return slices.DeleteFunc(slices.Clone(s.Sources), func(src Source) bool { return !plainSource(src) })
+}
+
+func plainSource(s Source) bool {
+	return s.State == model.SourceOK && s.Detail == "" && s.Mend == ""
 }
 
 // Endpoint is a documented path of the JSON.

@@ -130,6 +130,18 @@ func mendText(c Checked) string {
 	return c.Title + ". To judge it: " + c.Mend
 }
 
+// proofGlyph is full for what a real kernel has shown, empty for what only
+// made-up series have.
+func proofGlyph(word string) Glyph {
+	switch word {
+	case "recording":
+		return GlyphFilled
+	case "drill":
+		return GlyphPartial
+	}
+	return GlyphAbsent
+}
+
 func unknownLanes(l chart.Lanes) int {
 	n := 0
 	for _, t := range l.Tracks {
