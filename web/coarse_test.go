@@ -40,9 +40,6 @@ func TestPanelsParse(t *testing.T) {
 			all = append(all, l.expr)
 		}
 	}
-	for _, c := range cliffList() {
-		all = append(all, c.value, c.edge)
-	}
 	for _, expr := range all {
 		for _, e := range []string{expr, coarse(p, expr, time.Hour, "min_over_time")} {
 			if _, err := p.ParseExpr(e); err != nil {

@@ -131,7 +131,7 @@ func titleOf(rep model.Report) (title, finding string) {
 // lines evaluates what the pages of the window ask for.
 func (f *Freezer) lines(ctx context.Context, s *snapshot.Snapshot, w view.Window) error {
 	s.Meta.Devices = f.server.busyDevices(ctx, w)
-	asked := &listener{Backend: f.server.cfg.Backend, lines: map[string]promql.Matrix{}}
+	asked := &listener{Backend: f.server.cfg.Backend, window: w, lines: map[string]promql.Matrix{}}
 	cfg := f.server.cfg
 	cfg.Backend = asked
 	look := newServer(cfg, view.Assets{})
@@ -188,6 +188,7 @@ func stored(m promql.Matrix) []snapshot.Series {
 // listener keeps what is asked of a backend.
 type listener struct {
 	Backend
+	window view.Window
 	mu    sync.Mutex
 	lines map[string]promql.Matrix
 }
@@ -197,7 +198,12 @@ func (l *listener) Range(ctx context.Context, expr string, from, to time.Time, s
 	m, err := l.Backend.Range(ctx, expr, from, to, step)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines[expr] = slices.Clone(m)
+	switch _, known := l.lines[expr]; {
+	case !from.After(l.window.From) && !to.Before(l.window.To):
+		l.lines[expr] = slices.Clone(m)
+	case !known: // of a part of the window only, as a slope is
+		l.lines[expr] = nil
+	}
 	return m, err
 }
 

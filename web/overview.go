@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
+	"stallmark/rules"
 	"stallmark/storage/model"
 	"stallmark/web/chart"
 	"stallmark/web/format"
@@ -115,59 +115,18 @@ func (s *server) lanes(rep model.Report, events []model.Event, b backdrop) (open
 	return chart.LayLanes(rows[:n], b.marks, w.From, w.To), chart.LayLanes(rows[n:], b.marks, w.From, w.To)
 }
 
-// cliff is a distance to a point where a stall begins: two expressions with
-// the same labels.
-type cliff struct {
-	title, value, edge, unit, signature string
-}
-
-func cliffList() []cliff {
-	return []cliff{
-		{"Dirty pages, of the point where writers are paused", dirtyBytes, freerunBytes, "bytes", "dirty-throttling"},
-		{"Free memory, down to where allocating threads reclaim", minBytes, freeBytes, "bytes", "direct-reclaim"},
-		{"CPU time of the last minute", strings.ReplaceAll(cpuBusy, "[3s]", "[1m]"), `vector(100)`, "percent", "cpu-saturation"},
-		{"Open files of %s", `stallmark_process_open_fds`, `stallmark_process_max_fds`, "count", "fd-exhausted"},
-		{"Mappings of %s", `stallmark_process_mappings`, `stallmark_process_max_mappings`, "count", "map-count-exhausted"},
-		{"Space on %s", `node_filesystem_size_bytes - node_filesystem_avail_bytes`, `node_filesystem_size_bytes`, "bytes", "disk-full"},
-	}
-}
-
 // cliffsMax is how many distances are shown, the nearest first.
-const cliffsMax = 4
+const cliffsMax = 5
 
-// cliffs measures how near the next stall is.
+// cliffs measures how near the next stall is. What fails leaves its line out.
 func (s *server) cliffs(ctx context.Context, w view.Window) []view.Cliff {
-	var out []view.Cliff
-	for _, c := range cliffList() {
-		out = append(out, s.measure(ctx, c, w)...)
-	}
-	slices.SortStableFunc(out, func(a, b view.Cliff) int { return int(b.Percent*10) - int(a.Percent*10) })
-	return out[:min(len(out), cliffsMax)]
-}
-
-func (s *server) measure(ctx context.Context, c cliff, w view.Window) []view.Cliff {
-	values, err := s.cfg.Backend.Instant(ctx, c.value, w.To)
+	all, err := rules.Cliffs(ctx, s.cfg.Backend, w.To, s.cfg.Interval)
 	if err != nil {
-		return nil
-	}
-	edges, err := s.cfg.Backend.Instant(ctx, c.edge, w.To)
-	if err != nil {
-		return nil
-	}
-	link := ""
-	for _, sig := range s.cfg.Backend.Signatures() {
-		if sig.ID == c.signature {
-			link = w.Link("signatures", c.signature)
-		}
+		s.cfg.Logger.Warn("distances to the cliffs", "error", err)
 	}
 	var out []view.Cliff
-	for _, v := range values {
-		for _, e := range edges {
-			if sameLabels(v.Metric, e.Metric) && e.F > 0 {
-				name := strings.ReplaceAll(c.title, "%s", subjectOf(v.Metric))
-				out = append(out, view.NewCliff(name, v.F, e.F, c.unit, link))
-			}
-		}
+	for _, c := range all[:min(len(all), cliffsMax)] {
+		out = append(out, view.NewCliff(c, w))
 	}
 	return out
 }

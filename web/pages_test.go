@@ -102,7 +102,7 @@ func TestCoverageNamesReasonAndMend(t *testing.T) {
 func TestCliffsWhenCalm(t *testing.T) {
 	doc := show(t, scene(t, "calm")).page(t, "/")
 	got := text(find(doc, "cliffs")...)
-	for _, want := range []string{"Dirty pages, of the point where writers are paused", "of 2.2 GiB", "Space on /data/rocketmq 55 %"} {
+	for _, want := range []string{"Dirty pages, up to where writers are paused 34 % 762 MiB → 2.2 GiB", "Space on the disk of the store /data/rocketmq 73 % 492 GiB → 670 GiB not approaching", "there RocketMQ deletes expired files at any hour"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("cliffs do not say %q: %s", want, got)
 		}

@@ -48,6 +48,8 @@ func host(end time.Time, span time.Duration, l load) *Data {
 
 	d.Gauge(present(func(s float64) float64 { return math.Round(l.dirty(s) * 0.85 / page) }), "node_vmstat_nr_dirty")
 	d.Gauge(present(func(s float64) float64 { return math.Round(l.dirty(s) * 0.15 / page) }), "node_vmstat_nr_writeback")
+	d.Gauge(present(func(s float64) float64 { return math.Round(l.dirty(s) / page) }), "stallmark_dirty_level_pages")
+	d.Counter(func(s float64) float64 { return 9000 * (1 + 0.2*noise(s, 8)) }, "node_vmstat_pgalloc_normal")
 	for _, prefix := range []string{"node_vmstat_nr_dirty_threshold", "stallmark_dirty_threshold_pages"} {
 		d.Gauge(present(func(s float64) float64 { return math.Round(l.freerun(s) / 0.75 / page) }), prefix)
 	}
@@ -95,14 +97,18 @@ func host(end time.Time, span time.Duration, l load) *Data {
 
 func processes(d *Data) {
 	for _, p := range [][3]string{{"rocketmq-broker", "4242", "rocketmq-broker"}, {"rocketmq-namesrv", "4100", "rocketmq-namesrv"}} {
-		d.Always(1, "stallmark_process_info", "process", p[0], "pid", p[1], "role", p[2])
+		device := ""
+		if p[2] == "rocketmq-broker" {
+			device = "nvme1n1"
+		}
+		d.Always(1, "stallmark_process_info", "process", p[0], "pid", p[1], "role", p[2], "store_device", device)
 		d.Always(2113, "stallmark_process_open_fds", "process", p[0], "pid", p[1])
 		d.Always(65535, "stallmark_process_max_fds", "process", p[0], "pid", p[1])
 		d.Always(3120, "stallmark_process_mappings", "process", p[0], "pid", p[1])
 		d.Always(65530, "stallmark_process_max_mappings", "process", p[0], "pid", p[1])
 	}
-	d.Always(894*gib, "node_filesystem_size_bytes", "mountpoint", "/data/rocketmq", "device", "/dev/nvme1n1", "fstype", "xfs")
-	d.Always(402*gib, "node_filesystem_avail_bytes", "mountpoint", "/data/rocketmq", "device", "/dev/nvme1n1", "fstype", "xfs")
+	d.Always(894*gib, "node_filesystem_size_bytes", "mountpoint", "/data/rocketmq", "device", "nvme1n1", "fstype", "xfs")
+	d.Always(402*gib, "node_filesystem_avail_bytes", "mountpoint", "/data/rocketmq", "device", "nvme1n1", "fstype", "xfs")
 	d.Gauge(func(s float64) (float64, bool) { return 0.0006 + 0.0004*noise(s, 11), true }, "stallmark_sampler_lateness_seconds")
 	d.Always(0, "stallmark_sampler_beats_lost_total")
 	for i, source := range []string{"vmstat", "meminfo", "diskstats", "pressure", "threads"} {

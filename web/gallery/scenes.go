@@ -22,7 +22,7 @@ const span = 16 * time.Minute
 func makers() map[string]func() Scene {
 	return map[string]func() Scene{
 		"stalling": Stalling, "likely": likely, "possible": possible, "resolved": resolved, "warning": warning,
-		"calm": Calm, "calm-unknown": calmUnknown, "unknown": unknownOnly, "no-data": noData, "denied": denied,
+		"calm": Calm, "calm-unknown": calmUnknown, "nearing": nearing, "unknown": unknownOnly, "no-data": noData, "denied": denied,
 		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
 		"two-incidents": twoIncidents, "ending": ending, "mended": mended, "young": young, "newborn": newborn,
 		"page-cache": cached, "page-cache-many": cachedMany, "page-cache-denied": cachedDenied,
@@ -207,6 +207,13 @@ func calmLoad() load {
 
 // Calm is a host on which nothing is wrong.
 func Calm() Scene { return base("nothing is wrong", host(end(), span, calmLoad())) }
+
+// nearing is a calm host whose dirty pages will meet the limit in a minute.
+func nearing() Scene {
+	l := calmLoad()
+	l.dirty = func(s float64) float64 { return 0.7*gib + ramp(s, -120, 80)*1.95*gib + 20*mib*noise(s, 52) }
+	return base("nothing is wrong, a cliff is near", host(end(), span, l))
+}
 
 func calmUnknown() Scene {
 	s := base("nothing is wrong, a minor signature is unknown", host(end(), span, calmLoad()))

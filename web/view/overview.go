@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"stallmark/rules"
 	"stallmark/storage/model"
 	"stallmark/web/chart"
 	"stallmark/web/format"
@@ -40,8 +41,13 @@ type Source struct {
 // Cliff is how close something is to the point where a stall begins.
 type Cliff struct {
 	Title   string
+	Subject string
 	Percent float64 // of the way, 100 is the edge
-	Text    string  // the two values
+	Values  string  // the two of them
+	Says    string  // what happens there
+	Already string  // what happens already, of several steps
+	Outlook string  // how long it is to there, in words
+	Glyph   Glyph
 	Link    string
 	Width   string // of the bar, percent
 	Class   string // far, near or at
@@ -85,22 +91,38 @@ func GroupSources(all []Source) []Source {
 	return out
 }
 
-// NewCliff says how far value is on the way to edge.
-func NewCliff(title string, value, edge float64, unit, link string) Cliff {
-	share := 0.0
-	if edge > 0 {
-		share = value / edge
+// cliffSoon is how near in time a cliff is told apart.
+const cliffSoon = 10 * time.Minute
+
+// NewCliff puts a distance into words.
+func NewCliff(c rules.Cliff, w Window) Cliff {
+	share := min(max(c.Percent, 0), 100)
+	out := Cliff{
+		Title: format.Clean(c.Title), Subject: cliffSubject(c.Subject), Percent: c.Percent, Link: w.Link("signatures", c.Signature),
+		Values: format.Value(c.Value, c.Unit) + " → " + format.Value(c.Edge, c.Unit),
+		Says:   format.Clean(c.Says), Already: format.Clean(c.Reached), Outlook: format.Clean(c.Text),
+		Width: format.Fixed(share, 1) + "%", Class: "far", Glyph: GlyphOK,
 	}
-	c := Cliff{
-		Title: format.Clean(title), Percent: share * 100, Link: link,
-		Text:  format.Value(value, unit) + " of " + format.Value(edge, unit),
-		Width: format.Fixed(min(max(share, 0), 1)*100, 1) + "%", Class: "far",
+	switch soon := c.Earliest != nil && *c.Earliest < cliffSoon.Seconds(); {
+	case c.Outlook == rules.CliffReached:
+		out.Class, out.Glyph = "at", GlyphFiring
+	case c.Outlook == rules.CliffApproaching && soon, c.Reached != "":
+		out.Class, out.Glyph = "near", GlyphWarning
+	case c.Outlook == rules.CliffApproaching:
+		out.Glyph = GlyphPartial
+	case c.Outlook == rules.CliffUnknown:
+		out.Glyph = GlyphUnknown
 	}
-	switch {
-	case share >= 1:
-		c.Class = "at"
-	case share >= 0.8:
-		c.Class = "near"
+	return out
+}
+
+// cliffSubject names what a distance is about, the process rather than its
+// number.
+func cliffSubject(s map[string]string) string {
+	for _, name := range []string{"process", "mountpoint", "device"} {
+		if v := s[name]; v != "" {
+			return format.Clean(v)
+		}
 	}
-	return c
+	return subjectText(s)
 }
