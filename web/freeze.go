@@ -189,8 +189,8 @@ func stored(m promql.Matrix) []snapshot.Series {
 type listener struct {
 	Backend
 	window view.Window
-	mu    sync.Mutex
-	lines map[string]promql.Matrix
+	mu     sync.Mutex
+	lines  map[string]promql.Matrix
 }
 
 // Range implements Backend.

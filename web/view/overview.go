@@ -91,7 +91,8 @@ func GroupSources(all []Source) []Source {
 	return out
 }
 
-// cliffSoon is how near in time a cliff is told apart.
+// cliffSoon is how near in time a cliff is told apart, if the slope is sure to
+// lead there.
 const cliffSoon = 10 * time.Minute
 
 // NewCliff puts a distance into words.
@@ -103,7 +104,7 @@ func NewCliff(c rules.Cliff, w Window) Cliff {
 		Says:   format.Clean(c.Says), Already: format.Clean(c.Reached), Outlook: format.Clean(c.Text),
 		Width: format.Fixed(share, 1) + "%", Class: "far", Glyph: GlyphOK,
 	}
-	switch soon := c.Earliest != nil && *c.Earliest < cliffSoon.Seconds(); {
+	switch soon := c.Latest != nil && *c.Earliest < cliffSoon.Seconds(); {
 	case c.Outlook == rules.CliffReached:
 		out.Class, out.Glyph = "at", GlyphFiring
 	case c.Outlook == rules.CliffApproaching && soon, c.Reached != "":
