@@ -122,7 +122,11 @@ func bare(line []byte) bool {
 // Tick tells the time without a line, so that what a live log has completed is
 // handed out though nothing follows.
 func (p *Parser) Tick(now time.Time) {
-	if len(p.pending) > 0 && now.Sub(p.since) >= settleAfter {
+	switch {
+	case len(p.pending) == 0:
+	case p.since.IsZero(): // nobody knows when its line was read
+		p.since = now
+	case now.Sub(p.since) >= settleAfter:
 		p.settle(nil)
 	}
 }
