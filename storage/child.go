@@ -24,7 +24,7 @@ const sendWait = 10 * time.Second
 // RunChild is the body of the child process: it opens the file at path and
 // serves the parent at the other end of conn until that closes it. What it has
 // to say goes to standard error. The error is why the file could not be
-// served; it has been told to the parent as well. Now is the clock.
+// served; see [Told]. Now is the clock.
 func RunChild(ctx context.Context, conn *os.File, path string, now func() time.Time) error {
 	c, err := net.FileConn(conn)
 	if err != nil {
@@ -76,6 +76,18 @@ func serveChild(ctx context.Context, conn net.Conn, cfg childConfig) error {
 	return errors.Join(s.serve(ctx, in), d.close())
 }
 
+// told is an error that the parent knows.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
+// Told reports whether the parent has been told of an error of [RunChild]: it
+// then says so itself.
+func Told(err error) bool {
+	_, ok := errors.AsType[told](err)
+	return ok
+}
+
 // refuse tells the parent why the file cannot be served.
 func refuse(out *wire, why error) error {
 	fatal := errors.Is(why, ErrInUse) || errors.Is(why, ErrNewer) || !isDiskTrouble(why)
@@ -86,7 +98,10 @@ func refuse(out *wire, why error) error {
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	return errors.Join(why, out.send(msgRefused, 0, body))
+	if err := out.send(msgRefused, 0, body); err != nil {
+		return errors.Join(why, err)
+	}
+	return told{why}
 }
 
 // server answers one parent.

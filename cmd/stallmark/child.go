@@ -25,6 +25,9 @@ func runChild(ctx context.Context, p *program, o *options, _ []string) (int, err
 		return exitUsage, usagef("%s is started by serve", childName)
 	}
 	if err := storage.RunChild(context.WithoutCancel(ctx), conn, dataFile(o.data), p.now); err != nil {
+		if storage.Told(err) {
+			err = nil // once is enough
+		}
 		return exitUsage, err
 	}
 	return exitOK, nil

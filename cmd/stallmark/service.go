@@ -145,7 +145,7 @@ func (s *service) openStore(ctx context.Context) error {
 		Now: s.now, Logger: s.log, Child: childOf(s.options.data),
 	})
 	if err != nil {
-		return fmt.Errorf("data file: %w", err)
+		return fmt.Errorf("%s: %w", dataFile(s.options.data), err)
 	}
 	s.store = store
 	s.view = slowView{available{store}, s.options.interval}

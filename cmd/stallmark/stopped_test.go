@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -137,4 +138,23 @@ func (s *serving) newest() string {
 	}
 	text, _, _ := strings.Cut(rest, " UTC")
 	return text
+}
+
+// TestSecondInstance starts the program on a data folder that another one has
+// open: it says so, once, and ends.
+func TestSecondInstance(t *testing.T) {
+	host := hostTree(t)
+	data := filepath.Join(t.TempDir(), "data")
+	args := []string{"--procfs", filepath.Join(host, "proc"), "--sysfs", filepath.Join(host, "sys"), "--rootfs", host, "--data", data}
+	first := serve(t, args...)
+	cmd := exec.Command(os.Args[0], append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(os.Environ(), beStallmark+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || cmd.ProcessState.ExitCode() != exitUsage {
+		t.Errorf("it ends with %v", err)
+	}
+	if text := string(out); strings.Count(text, "in use") != 1 || !strings.Contains(text, data) || strings.Count(text, "\n") != 1 {
+		t.Errorf("it says %q", text)
+	}
+	first.quit()
 }
