@@ -41,6 +41,12 @@ func (h *Hit) take(p *pattern, bounds []int) {
 		f.Value, f.OK = value(f.Text, g.unit)
 		h.Fields = append(h.Fields, f)
 	}
+	if p.regexp.SubexpIndex(model.FieldThread) >= 0 {
+		return
+	}
+	if thread := threadBefore(h.Line, bounds[0]); thread != nil {
+		h.Fields = append(h.Fields, Field{Name: model.FieldThread, Unit: model.UnitText, Text: thread})
+	}
 }
 
 // Field gives a field by its name.
