@@ -7,7 +7,7 @@ DATA     ?= .build/data
 LISTEN   ?= 127.0.0.1:8411
 GOFILES   = $(shell git ls-files '*.go' ':!:*_templ.go')
 
-.PHONY: run test build bench bench-go bench-cost lint generate setup-test clean install uninstall
+.PHONY: run test build bench bench-go bench-cost drill lint generate setup-test clean install uninstall
 
 ## run: build and serve this host on http://$(LISTEN), data in $(DATA)
 run: bin/stallmark
@@ -42,6 +42,18 @@ bench-go:
 # The recorder beside sadc, node_exporter and atop. SECONDS_MEASURED=120 WARMUP=30 THREADS=100
 bench-cost: bin/stallmark
 	@.bench/cost
+
+# Each drill beside a recorder of its own; as root, on a machine that nobody needs meanwhile. A subset:
+#   make drill DRILLS="dirty-throttling idle" TIMES=1
+DRILLS    ?=
+TIMES     ?= 3
+DRILLARGS ?= --dir /var/tmp --recordings .build/drills
+## drill: stall this machine in every way, and print what the recorder says to each; exit code 1 if a cell is wrong
+drill: bin/stallmark bin/stalldrill
+	./bin/stalldrill matrix $(DRILLS) --times $(TIMES) --yes --stallmark bin/stallmark $(DRILLARGS)
+
+bin/stalldrill: FORCE
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/stalldrill
 
 ## lint: formatting, vet, staticcheck, stale generated files, untidy go.mod, known vulnerabilities
 lint:

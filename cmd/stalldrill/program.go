@@ -43,6 +43,7 @@ func commands() []command {
 		{"list", "", "the modes, and why one cannot run here", false, runList},
 		{"run", "MODE...", "provoke these stalls, one after another", false, runModes},
 		{"all", "", "provoke every mode that can run here", false, runAll},
+		{"matrix", "[MODE...]", "run drills beside live recorders: what was provoked against what was said", false, runMatrix},
 		{"ticker", "", "print how late a bare ticker is, to compare a recorder's beat against", false, runTicker},
 		{"restore", "DIR", "take back what a killed drill and its killed guard have left in their folder", false, runRestore},
 		{drill.WorkCommand, "", "", true, runWork},
@@ -100,7 +101,7 @@ func (p *program) help(w io.Writer, flags *flag.FlagSet) {
 	fmt.Fprint(w, "stalldrill provokes the stalls that Stallmark recognises, for a bounded time, on this machine.\n\nUsage: stalldrill COMMAND [options]\n\nCommands:\n")
 	for _, c := range commands() {
 		if !c.hidden {
-			fmt.Fprintf(w, "  %-14s %s\n", c.name+" "+c.args, c.summary)
+			fmt.Fprintf(w, "  %-18s %s\n", c.name+" "+c.args, c.summary)
 		}
 	}
 	fmt.Fprint(w, "\nOptions:\n")

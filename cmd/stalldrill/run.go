@@ -20,16 +20,25 @@ func runModes(ctx context.Context, p *program, o *options, args []string) (int, 
 	if len(args) == 0 {
 		return exitUsage, errors.New("name a mode: see stalldrill list")
 	}
+	modes, err := namedModes(args)
+	if err != nil {
+		return exitUsage, err
+	}
+	return p.drills(ctx, o, modes)
+}
+
+// namedModes finds modes by name.
+func namedModes(names []string) ([]drill.Mode, error) {
 	all := drill.Modes()
 	var modes []drill.Mode
-	for _, name := range args {
+	for _, name := range names {
 		i := slices.IndexFunc(all, func(m drill.Mode) bool { return m.Name == name })
 		if i < 0 {
-			return exitUsage, fmt.Errorf("there is no mode %q: see stalldrill list", name)
+			return nil, fmt.Errorf("there is no mode %q: see stalldrill list", name)
 		}
 		modes = append(modes, all[i])
 	}
-	return p.drills(ctx, o, modes)
+	return modes, nil
 }
 
 // runAll runs every mode; one that cannot run here is named and passed over.
@@ -41,15 +50,32 @@ func runAll(ctx context.Context, p *program, o *options, args []string) (int, er
 	if err != nil {
 		return exitUsage, err
 	}
+	return p.drills(ctx, o, p.possibleModes(o, memory.Total))
+}
+
+// possibleModes are those that can run here; the others are named with the
+// reason.
+func (p *program) possibleModes(o *options, total int64) []drill.Mode {
 	var modes []drill.Mode
 	for _, m := range drill.Modes() {
-		if err := drill.Possible(p.host, m, o.dir, o.limits(memory.Total)); err != nil {
+		if err := drill.Possible(p.host, m, o.dir, o.limits(total)); err != nil {
 			fmt.Fprintf(p.stderr, "%s: not here: %v\n", m.Name, err)
 			continue
 		}
 		modes = append(modes, m)
 	}
-	return p.drills(ctx, o, modes)
+	return modes
+}
+
+// drillConfig is how drills are run.
+func (p *program) drillConfig(o *options, lock *os.File) (drill.Config, error) {
+	undo.LockPages()
+	memory, err := p.host.ReadMemory()
+	return drill.Config{
+		Host: p.host, Dir: o.dir, For: o.duration, Before: o.before,
+		Limits: o.limits(memory.Total), Program: p.program, Lock: lock,
+		Log: func(format string, args ...any) { fmt.Fprintf(p.stderr, format+"\n", args...) },
+	}, err
 }
 
 // drills runs modes one after another. The worst exit code counts.
@@ -62,15 +88,9 @@ func (p *program) drills(ctx context.Context, o *options, modes []drill.Mode) (i
 		return exitUsage, err
 	}
 	defer lock.Close()
-	undo.LockPages()
-	memory, err := p.host.ReadMemory()
+	config, err := p.drillConfig(o, lock)
 	if err != nil {
 		return exitUsage, err
-	}
-	config := drill.Config{
-		Host: p.host, Dir: o.dir, For: o.duration, Before: o.before,
-		Limits: o.limits(memory.Total), Program: p.program, Lock: lock,
-		Log: func(format string, args ...any) { fmt.Fprintf(p.stderr, format+"\n", args...) },
 	}
 	code := exitOK
 	for i, m := range modes {

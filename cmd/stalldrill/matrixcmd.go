@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"stallmark/cmd/stalldrill/drill"
+	"stallmark/cmd/stalldrill/matrix"
+	"stallmark/cmd/stalldrill/undo"
+)
+
+// warm is how long a recorder watches before a drill: its rules look back.
+const warm = 5 * time.Second
+
+// preparing is how much longer than the drill a recording lasts.
+const preparing = 3 * time.Minute
+
+// runMatrix runs drills beside live recorders and prints what was provoked
+// against what was said.
+func runMatrix(ctx context.Context, p *program, o *options, args []string) (int, error) {
+	if o.times < 1 || o.times > 100 {
+		return exitUsage, fmt.Errorf("--times %d: want 1 to 100", o.times)
+	}
+	modes, err := p.modesOf(o, args)
+	if err != nil {
+		return exitUsage, err
+	}
+	if err := p.consent(o); err != nil {
+		return exitUsage, err
+	}
+	lock, err := undo.Lock(p.host.Lock)
+	if err != nil {
+		return exitUsage, err
+	}
+	defer lock.Close()
+	config, err := p.drillConfig(o, lock)
+	if err != nil {
+		return exitUsage, err
+	}
+	recorder := matrix.Live{Program: o.stallmark, Dir: o.dir, Warm: warm, Errors: p.stderr}
+	if o.recordings != "" {
+		if err := os.MkdirAll(o.recordings, 0o700); err != nil {
+			return exitUsage, err
+		}
+		recorder.Keep, recorder.Record = o.recordings, o.before+o.duration+preparing
+	}
+	m, err := matrix.Run(ctx, matrix.Config{
+		Modes: modes, Times: o.times, Gap: o.gap, Aside: o.aside, Start: recorder.Start, Log: config.Log,
+		Drill: func(ctx context.Context, mode drill.Mode) (drill.Result, error) { return drill.Run(ctx, config, mode) },
+	})
+	return p.printMatrix(o, m, err)
+}
+
+// printMatrix prints what was reached and finds the exit code.
+func (p *program) printMatrix(o *options, m matrix.Matrix, err error) (int, error) {
+	if o.json {
+		for _, v := range m {
+			_ = json.NewEncoder(p.stdout).Encode(v)
+		}
+	} else if len(m) > 0 {
+		m.Print(p.stdout)
+	}
+	wrong, spoilt := m.Wrong()
+	switch {
+	case err != nil:
+		return exitUsage, err
+	case wrong+spoilt > 0:
+		return exitNot, nil
+	}
+	return exitOK, nil
+}
+
+// modesOf are the named modes, or all that can run here.
+func (p *program) modesOf(o *options, names []string) ([]drill.Mode, error) {
+	if len(names) > 0 {
+		return namedModes(names)
+	}
+	memory, err := p.host.ReadMemory()
+	if err != nil {
+		return nil, err
+	}
+	return p.possibleModes(o, memory.Total), nil
+}
+
+// wordList is an option that holds several words.
+type wordList []string
+
+// Set implements flag.Value: words are separated by commas or come again.
+func (l *wordList) Set(s string) error {
+	for word := range strings.SplitSeq(s, ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			return errors.New("want words separated by commas")
+		}
+		*l = append(*l, word)
+	}
+	return nil
+}
+
+func (l *wordList) String() string {
+	if l == nil {
+		return ""
+	}
+	return strings.Join(*l, ",")
+}
