@@ -92,6 +92,8 @@ func (s *server) shareRoutes(r chi.Router) {
 	r.Get("/snapshots/{id}/view", s.ownView)
 	r.Get("/snapshots/{id}/view/*", s.ownView)
 	r.Get("/snapshots/{id}/archive", s.archive)
+	r.Get("/snapshots/{id}/html", s.htmlFile)
+	r.Get("/snapshots/{id}/today", s.private(s.today))
 	r.Get("/login", s.private(s.login))
 
 	r.Post("/login", s.postLogin)

@@ -68,11 +68,11 @@ func (s *baselineSource) look() {
 func seriesOf(ls labels.Labels) *model.Series {
 	var pairs []string
 	ls.Range(func(l labels.Label) {
-		if l.Name != labels.MetricName {
+		if l.Name != metricName {
 			pairs = append(pairs, l.Name, l.Value)
 		}
 	})
-	return model.NewSeries(ls.Get(labels.MetricName), pairs...)
+	return model.NewSeries(ls.Get(metricName), pairs...)
 }
 
 // loadBaselines reads what was saved; damage is said, and learning begins anew.

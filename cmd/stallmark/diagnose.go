@@ -73,7 +73,11 @@ func runDiagnose(ctx context.Context, p *program, o *options, args []string) (in
 	code := exitOK
 	texts, names := files.NewBundle(files.DefaultBundleLimits()), []string{}
 	for _, path := range args {
-		d, err := p.replay(ctx, o, pack, path)
+		d, ok := p.replaySnapshot(ctx, o, pack, path)
+		var err error
+		if !ok {
+			d, err = p.replay(ctx, o, pack, path)
+		}
 		if errors.Is(err, files.ErrNotRecording) {
 			names = append(names, path)
 			failed = errors.Join(failed, p.gather(texts, path))

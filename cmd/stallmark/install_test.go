@@ -98,7 +98,7 @@ var configLine = regexp.MustCompile(`(?m)^#?([a-z-]+): *(.*)$`)
 
 func TestDefaultConfiguration(t *testing.T) {
 	text := readInstalled(t, "stallmark.yaml")
-	examples := []string{"watch", "log", "rules", "pprof"} // their default is empty
+	examples := []string{"watch", "log", "rules", "pprof", "web-config", "external-url"} // their default is empty
 	o := newOptions()
 	o.data = "/var/lib/stallmark" // of root
 	var names []string

@@ -40,8 +40,12 @@ func (s *service) judge(ctx context.Context, at time.Time) {
 	for _, f := range found {
 		s.store.PutFinding(f)
 		s.announce(f)
+		if s.shares != nil && f.State == model.StateResolved {
+			s.shares.auto.ended(f)
+		}
 	}
 	s.keepBaselines()
+	s.freezeEnded(ctx, at)
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("rules", "error", err)
 	}

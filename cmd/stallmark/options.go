@@ -33,9 +33,15 @@ type options struct {
 	maxBytes        int64
 	noBurst         bool
 	pprof           string
+	webConfig       string
+	externalURL     string
+	snapshotBefore  time.Duration
+	snapshotAfter   time.Duration
+	noAutoSnapshots bool
 
 	duration time.Duration // --for
 	output   string        // -o
+	from, to string        // of a snapshot
 	zones    []string      // --zone
 
 	set map[string]bool // named on the command line
@@ -60,6 +66,8 @@ func newOptions() *options {
 		retention:       48 * time.Hour,
 		rollupRetention: 30 * 24 * time.Hour,
 		maxBytes:        2 << 30,
+		snapshotBefore:  10 * time.Minute,
+		snapshotAfter:   5 * time.Minute,
 		set:             map[string]bool{},
 	}
 }

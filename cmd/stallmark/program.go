@@ -45,7 +45,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		serveCommand(), diagnoseCommand(), recordCommand(), auditCommand(), gcCommand(), postmortemCommand(), rulesCommand(), completionCommand(), versionCommand(),
+		serveCommand(), diagnoseCommand(), recordCommand(), auditCommand(), snapshotCommand(), gcCommand(), postmortemCommand(), rulesCommand(), completionCommand(), versionCommand(),
 		manualCommand(), childCommand(),
 	}
 }

@@ -40,6 +40,11 @@ Example of a configuration file (--config), all keys optional:
 			return []option{
 				{"no-burst", "", "keep to --interval under pressure too", (*toggle)(&o.noBurst), false},
 				{"insecure-listen", "", "allow an address that others can reach, without any authentication", (*toggle)(&o.insecureListen), false},
+				{"web-config", "FILE", "Prometheus web configuration file: TLS and users with bcrypt hashes", text(&o.webConfig), false},
+				{"external-url", "URL", "what links to snapshots begin with, as others reach this page", text(&o.externalURL), false},
+				{"snapshot-before", "TIME", "how much before a critical incident its snapshot holds", (*period)(&o.snapshotBefore), false},
+				{"snapshot-after", "TIME", "how much after it, and so how long after its end it is made", (*period)(&o.snapshotAfter), false},
+				{"no-auto-snapshots", "", "freeze nothing by itself", (*toggle)(&o.noAutoSnapshots), false},
 				{"pprof", "HOST:PORT", "serve profiles of this program there, on loopback only", text(&o.pprof), false},
 				{"retention", "TIME", "how long every sample is kept", (*period)(&o.retention), false},
 				{"rollup-retention", "TIME", "how long one-minute rollups are kept", (*period)(&o.rollupRetention), false},
@@ -54,7 +59,11 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 	if len(args) > 0 {
 		return exitUsage, usagef("serve takes no arguments")
 	}
-	if err := errors.Join(checkListen(o), checkPprof(o)); err != nil {
+	guard, err := o.loadWebConfig()
+	if err != nil {
+		return exitUsage, err
+	}
+	if err := errors.Join(checkListen(o, guard), checkExternal(o), checkPprof(o)); err != nil {
 		return exitUsage, err
 	}
 	if err := makeData(o.data); err != nil {
@@ -73,7 +82,7 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 		go serveProfiles(profiles)
 	}
 	s := &service{
-		program: p, options: o, listener: listener,
+		program: p, options: o, listener: listener, guard: guard,
 		log: slog.New(slog.NewTextHandler(p.stderr, nil)), announced: map[string]model.FindingState{},
 	}
 	if s.hangups == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"stallmark/storage"
 	"stallmark/storage/model"
 	"stallmark/web"
+	"stallmark/web/access"
 )
 
 // The budget of an orderly end: a supervisor's patience is not endless, and
@@ -36,6 +38,7 @@ type service struct {
 	*program
 	options  *options
 	listener net.Listener
+	guard    *access.Config // who may read
 	log      *slog.Logger
 
 	started time.Time
@@ -53,6 +56,7 @@ type service struct {
 	baselines     *rules.Baselines
 	keptBaselines uint64 // their version that the store has
 
+	shares    *shares
 	announced map[string]model.FindingState // of findings that have not ended
 }
 
@@ -76,7 +80,7 @@ func (s *service) run(ctx context.Context) error {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(s.listener) }()
+	go func() { served <- s.serveHTTP(server) }()
 	sampled := make(chan error, 1)
 	go func() { sampled <- sampler.Run(background) }()
 	var others sync.WaitGroup
@@ -223,7 +227,7 @@ func (s *service) cost() time.Duration {
 func (s *service) newServer() (*http.Server, error) {
 	seen := available{s.store}
 	b := &backend{available: seen, Query: rules.NewQuery(seen, s.options.interval), service: s}
-	handler, err := web.New(web.Config{
+	cfg := web.Config{
 		Backend:      b,
 		Audit:        b.audit,
 		PageCache:    dataFiles{s},
@@ -232,14 +236,19 @@ func (s *service) newServer() (*http.Server, error) {
 		Host:         s.machine.hostname,
 		Version:      s.version,
 		Interval:     s.options.interval,
-		AllowedHosts: allowedHosts(s.options.listen, s.machine.hostname),
+		AllowedHosts: allowedHosts(s.options.listen, s.machine.hostname, s.options.externalURL),
 		Now:          s.now,
 		Logger:       s.log,
-	})
+	}
+	s.openShares()
+	if err := s.share(&cfg); err != nil {
+		return nil, err
+	}
+	handler, err := web.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &http.Server{
+	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
@@ -247,7 +256,36 @@ func (s *service) newServer() (*http.Server, error) {
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}, nil
+	}
+	return server, s.encrypt(server)
+}
+
+// encrypt sets what the web configuration file says of the connections.
+func (s *service) encrypt(server *http.Server) (err error) {
+	if s.guard.TLS != nil {
+		server.TLSConfig, err = s.guard.TLS.Config()
+	}
+	if h2 := s.guard.HTTP.HTTP2; h2 != nil && !*h2 {
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+	}
+	next := server.Handler
+	if len(s.guard.HTTP.Headers) > 0 {
+		server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for name, value := range s.guard.HTTP.Headers {
+				w.Header().Set(name, value)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	return err
+}
+
+// serveHTTP serves until the server is shut down.
+func (s *service) serveHTTP(server *http.Server) error {
+	if server.TLSConfig != nil {
+		return server.ServeTLS(s.listener, "", "")
+	}
+	return server.Serve(s.listener)
 }
 
 // greet says where the page is and how to see it from elsewhere.
@@ -257,7 +295,11 @@ func (s *service) greet() {
 	if err != nil {
 		host, port = address, ""
 	}
-	fmt.Fprintf(s.stdout, "stallmark %s: http://%s\n", oneLine(s.version), address)
+	base := "http://" + address
+	if s.guard.TLS != nil {
+		base = "https://" + address
+	}
+	fmt.Fprintf(s.stdout, "stallmark %s: %s\n%s", oneLine(s.version), base, s.adminLine(base))
 	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() {
 		fmt.Fprintf(s.stdout, "from a laptop: ssh -L %s:%s user@%s, then http://127.0.0.1:%s\n", port, address, oneLine(s.machine.hostname), port)
 	}

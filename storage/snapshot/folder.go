@@ -101,10 +101,14 @@ func (f *Folder) Put(s *Snapshot) (Info, error) {
 	return Info{id, int64(len(data)), s.Meta}, f.write(id+Suffix, data)
 }
 
-// Import keeps a snapshot that another instance made. It is read whole and
+// Import keeps a snapshot that another instance made, an archive or a page. It is read whole and
 // checked before anything is written.
 func (f *Folder) Import(r io.Reader) (Info, error) {
-	data, err := io.ReadAll(io.LimitReader(r, f.cfg.Limits.Compressed+1))
+	const around = 16 << 20 // what a page has besides the archive
+	data, err := io.ReadAll(io.LimitReader(r, 2*f.cfg.Limits.Compressed+around))
+	if err == nil {
+		data, err = FromHTML(data)
+	}
 	if err != nil {
 		return Info{}, err
 	}

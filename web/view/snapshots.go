@@ -71,3 +71,25 @@ type Today struct {
 
 // millis is a time in a form.
 func millis(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
+
+// TodayVerdict is the page of it.
+type TodayVerdict struct {
+	Page
+	Row  SnapshotRow
+	Then string // version of the rules of the snapshot
+	Today
+}
+
+// Export is a snapshot as one file.
+type Export struct {
+	Style, Report, Archive, Version, Host string
+	Created                               time.Time
+	Redacted                              bool
+	Sheets                                []Sheet
+}
+
+// Sheet is a page of it, as HTML that was rendered before.
+type Sheet struct{ ID, Title, Body string }
+
+// exportPolicy allows the file's own style and nothing else.
+const exportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"stallmark/storage/snapshot"
+	"stallmark/web"
+	"stallmark/web/access"
+)
+
+func snapshotCommand() command {
+	return command{
+		name:    "snapshot",
+		args:    "list|create|export ID|import FILE...|delete ID",
+		summary: "Freeze an incident, or bring frozen ones in and out",
+		help: `
+create   asks the running service to freeze the last minutes (--for), or from
+         --from to --to, and prints the id
+list     prints what is frozen, the newest first
+export   writes a snapshot to -o FILE (.stallmark, or .html for one page that
+         opens without a network), or to standard output
+import   takes files that another instance has exported
+delete   removes a snapshot and its links
+
+A snapshot is judged again with "stallmark diagnose FILE.stallmark". An ID may be
+cut to its first digits. The service is found at --listen, its token in --data.`,
+		options: func(o *options) []option {
+			o.duration = 15 * time.Minute
+			return []option{
+				{"for", "TIME", "how much is frozen, up to now", (*period)(&o.duration), true},
+				{"from", "TIME", "from when, as in 2026-03-01T03:12:41Z", text(&o.from), true},
+				{"to", "TIME", "until when", text(&o.to), true},
+				{"o", "FILE", "where export writes", text(&o.output), true},
+				{"json", "", "print JSON", (*toggle)(&o.json), true},
+			}
+		},
+		run: runSnapshot,
+	}
+}
+
+func runSnapshot(ctx context.Context, p *program, o *options, args []string) (int, error) {
+	if len(args) == 0 {
+		return exitUsage, usagef("snapshot: want list, create, export, import or delete")
+	}
+	rest := args[1:]
+	want := map[string][2]int{"list": {0, 0}, "create": {0, 0}, "export": {1, 1}, "import": {1, 1000}, "delete": {1, 1}}
+	n, ok := want[args[0]]
+	if !ok || len(rest) < n[0] || len(rest) > n[1] {
+		return exitUsage, usagef("snapshot %s: see stallmark snapshot --help", strings.Join(args, " "))
+	}
+	if args[0] == "create" {
+		return exitCodeOf(p.createSnapshot(ctx, o))
+	}
+	folder, err := p.snapshotFolder(o)
+	if err != nil {
+		return exitUsage, err
+	}
+	defer folder.Close()
+	switch args[0] {
+	case "list":
+		err = p.listSnapshots(o, folder)
+	case "export":
+		err = p.exportSnapshot(ctx, o, folder, rest[0])
+	case "import":
+		err = p.importSnapshots(folder, rest)
+	case "delete":
+		var info snapshot.Info
+		if info, err = findSnapshot(folder, rest[0]); err == nil {
+			err = folder.Delete(info.ID)
+		}
+	}
+	return exitCodeOf(err)
+}
+
+func exitCodeOf(err error) (int, error) {
+	if err != nil {
+		return exitUsage, err
+	}
+	return exitOK, nil
+}
+
+// snapshotFolder opens the folder that the service uses as well. Files in it
+// are written whole or not at all, so both may.
+func (p *program) snapshotFolder(o *options) (*snapshot.Folder, error) {
+	if err := makeData(o.data); err != nil {
+		return nil, err
+	}
+	f, err := snapshot.OpenFolder(snapshot.Config{Dir: snapshotFolder(o.data), Now: p.now})
+	if f == nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// findSnapshot is the one whose id begins so.
+func findSnapshot(f *snapshot.Folder, prefix string) (snapshot.Info, error) {
+	list, err := f.List()
+	if err != nil {
+		return snapshot.Info{}, err
+	}
+	var found []snapshot.Info
+	for _, info := range list {
+		if strings.HasPrefix(info.ID, prefix) && prefix != "" {
+			found = append(found, info)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return snapshot.Info{}, fmt.Errorf("%s: %w", oneLine(prefix), snapshot.ErrGone)
+	}
+	return snapshot.Info{}, fmt.Errorf("%s: %d snapshots begin so, give more digits", oneLine(prefix), len(found))
+}
+
+func (p *program) listSnapshots(o *options, f *snapshot.Folder) error {
+	list, err := f.List()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		type row struct {
+			ID   string        `json:"id"`
+			Size int64         `json:"size_bytes"`
+			Meta snapshot.Meta `json:"meta"`
+		}
+		rows := make([]row, len(list))
+		for i, info := range list {
+			rows[i] = row{info.ID, info.Size, info.Meta}
+		}
+		enc := json.NewEncoder(p.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	t := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)
+	for _, info := range list {
+		m := info.Meta
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d KiB\t%s\n", info.ID[:12], m.From.UTC().Format("2006-01-02 15:04:05"), m.To.Sub(m.From).Round(time.Second),
+			oneLine(m.Host), (info.Size+1023)>>10, oneLine(m.Title))
+	}
+	return t.Flush()
+}
+
+// exportSnapshot writes the archive, or the page of a name that ends in .html.
+func (p *program) exportSnapshot(ctx context.Context, o *options, f *snapshot.Folder, id string) error {
+	info, err := findSnapshot(f, id)
+	if err != nil {
+		return err
+	}
+	if strings.HasSuffix(o.output, ".html") {
+		return p.writeOutput(o.output, func(w io.Writer) error { return web.ExportOf(ctx, w, f, info.ID) })
+	}
+	in, err := f.Raw(info.ID)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return p.writeOutput(o.output, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	})
+}
+
+// writeOutput writes to a new file, or to standard output without a name.
+func (p *program) writeOutput(name string, write func(io.Writer) error) error {
+	if name == "" || name == "-" {
+		return write(p.stdout)
+	}
+	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(out), out.Close())
+}
+
+func (p *program) importSnapshots(f *snapshot.Folder, names []string) error {
+	var failed error
+	for _, name := range names {
+		info, err := importSnapshot(f, name)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", filepath.Base(name), err))
+			continue
+		}
+		fmt.Fprintln(p.stdout, info.ID)
+	}
+	return failed
+}
+
+func importSnapshot(f *snapshot.Folder, name string) (snapshot.Info, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return snapshot.Info{}, err
+	}
+	defer in.Close()
+	return f.Import(in)
+}
+
+// createSnapshot asks the running service: it alone has what is in memory.
+func (p *program) createSnapshot(ctx context.Context, o *options) error {
+	form, err := p.spanOf(o)
+	if err != nil {
+		return err
+	}
+	admin, err := access.NewAdmin(o.data)
+	if err != nil {
+		return fmt.Errorf("the admin token of the service: %w", err)
+	}
+	scheme := "http"
+	if o.webConfig != "" {
+		scheme = "https"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, scheme+"://"+o.listen+"/api/v1/snapshots", strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "Bearer "+admin.Token())
+	client := http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("the service at %s: %w; is \"stallmark serve\" running?", o.listen, err)
+	}
+	defer resp.Body.Close()
+	return p.created(o, resp)
+}
+
+// created prints what the service has answered.
+func (p *program) created(o *options, resp *http.Response) error {
+	var answer struct {
+		ID    string `json:"id"`
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err == nil {
+		err = json.Unmarshal(data, &answer)
+	}
+	switch {
+	case resp.StatusCode != http.StatusOK && answer.Error.Message != "":
+		return errors.New(oneLine(answer.Error.Message))
+	case err != nil || resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("the service at %s answered %s", o.listen, resp.Status)
+	case o.json:
+		_, err = p.stdout.Write(data)
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, oneLine(answer.ID))
+	return err
+}
+
+// spanOf is the time that create freezes.
+func (p *program) spanOf(o *options) (url.Values, error) {
+	to := p.now()
+	from := to.Add(-o.duration)
+	for _, one := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"from", o.from, &from}, {"to", o.to, &to}} {
+		if one.text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, one.text)
+		if err != nil {
+			return nil, usagef("--%s %s: want a time as in 2026-03-01T03:12:41Z", one.name, one.text)
+		}
+		*one.into = at
+	}
+	return url.Values{"from": {strconv.FormatInt(from.UnixMilli(), 10)}, "to": {strconv.FormatInt(to.UnixMilli(), 10)}}, nil
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stallmark/storage/model"
+	"stallmark/storage/snapshot"
+)
+
+// kept puts a snapshot of a recorded stall into a data folder.
+func kept(t *testing.T) (data string, info snapshot.Info) {
+	t.Helper()
+	data = t.TempDir()
+	f, err := snapshot.OpenFolder(snapshot.Config{Dir: snapshotFolder(data), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	start := time.Date(2026, 12, 1, 2, 0, 0, 0, time.UTC)
+	series := func(name string, value func(i int) float64) snapshot.Series {
+		s := snapshot.Series{Labels: []model.Label{{Name: "__name__", Value: name}}}
+		for i := range 60 {
+			s.T, s.V = append(s.T, start.Add(time.Duration(i)*time.Second).UnixMilli()), append(s.V, value(i))
+		}
+		return s
+	}
+	stalls := func(i int) float64 { return float64(max(0, i-20) * 300) }
+	info, err = f.Put(&snapshot.Snapshot{
+		Meta: snapshot.Meta{
+			Format: snapshot.Format, Created: start.Add(time.Hour), By: "page", Title: "A stall", From: start, To: start.Add(59 * time.Second),
+			Interval: time.Second, Host: "broker-07", Rules: "old",
+		},
+		Samples: []snapshot.Series{
+			series("stallmark_allocstall_total", stalls),
+			series("stallmark_pgscan_direct_total", func(i int) float64 { return 40 * stalls(i) }),
+			series("node_pressure_memory_waiting_seconds_total", func(i int) float64 { return stalls(i) / 1000 }),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, info
+}
+
+func TestSnapshotCommand(t *testing.T) {
+	data, info := kept(t)
+	got := runProgram(t, "snapshot", "list", "--data", data)
+	if got.code != exitOK || !strings.Contains(got.stdout, info.ID[:12]) || !strings.Contains(got.stdout, "A stall") {
+		t.Fatalf("code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	dir := t.TempDir()
+	archive, page := filepath.Join(dir, "x.stallmark"), filepath.Join(dir, "x.html")
+	for _, name := range []string{archive, page} {
+		if got := runProgram(t, "snapshot", "export", info.ID[:8], "--data", data, "-o", name); got.code != exitOK {
+			t.Fatalf("code %d: %s", got.code, got.stderr)
+		}
+	}
+	if got := runProgram(t, "snapshot", "export", info.ID[:8], "--data", data, "-o", archive); got.code != exitUsage {
+		t.Error("an existing file is overwritten")
+	}
+	other := t.TempDir()
+	got = runProgram(t, "snapshot", "import", archive, page, "--data", other)
+	if got.code != exitOK || strings.TrimSpace(got.stdout) != info.ID+"\n"+info.ID {
+		t.Errorf("code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := runProgram(t, "snapshot", "import", os.Args[0], "--data", other); got.code != exitUsage || !strings.Contains(got.stderr, "not a snapshot") {
+		t.Errorf("code %d: %s", got.code, got.stderr)
+	}
+	if got := runProgram(t, "snapshot", "delete", info.ID, "--data", data); got.code != exitOK {
+		t.Errorf("code %d: %s", got.code, got.stderr)
+	}
+	if got := runProgram(t, "snapshot", "export", info.ID, "--data", data); got.code != exitUsage || !strings.Contains(got.stderr, "no such snapshot") {
+		t.Errorf("code %d: %s", got.code, got.stderr)
+	}
+	for _, args := range [][]string{{"snapshot"}, {"snapshot", "nope"}, {"snapshot", "list", "x"}, {"snapshot", "create", "--from", "yesterday"}} {
+		if got := runProgram(t, append(args, "--data", data)...); got.code != exitUsage {
+			t.Errorf("%v: code %d", args, got.code)
+		}
+	}
+}
+
+// TestSnapshotReplays diagnoses an exported snapshot, as an archive and as a page.
+func TestSnapshotReplays(t *testing.T) {
+	data, info := kept(t)
+	dir := t.TempDir()
+	for _, name := range []string{filepath.Join(dir, "x.stallmark"), filepath.Join(dir, "x.html")} {
+		if got := runProgram(t, "snapshot", "export", info.ID, "--data", data, "-o", name); got.code != exitOK {
+			t.Fatal(got.stderr)
+		}
+		got := runProgram(t, "diagnose", "--json", name)
+		var r model.Report
+		if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
+			t.Fatalf("%v: %s", err, got.stderr)
+		}
+		if len(r.Findings) != 1 || r.Findings[0].Signature != "direct-reclaim" || got.code != exitFound {
+			t.Errorf("%s: code %d, findings %+v", name, got.code, r.Findings)
+		}
+	}
+}
+
+func TestAutoFreeze(t *testing.T) {
+	start := time.Date(2026, 12, 1, 2, 0, 0, 0, time.UTC)
+	minute := func(n int) time.Time { return start.Add(time.Duration(n) * time.Minute) }
+	finding := func(from, to int, severity model.Severity) model.Finding {
+		end := minute(to)
+		return model.Finding{Started: minute(from), Ended: &end, Severity: severity}
+	}
+	a := autoFreeze{before: 10 * time.Minute, after: 5 * time.Minute}
+	a.ended(finding(0, 1, model.SeverityWarning))
+	if _, _, ok := a.due(minute(100), false); ok {
+		t.Error("a warning is frozen")
+	}
+	a.ended(finding(20, 21, model.SeverityCritical))
+	if _, _, ok := a.due(minute(25), false); ok {
+		t.Error("frozen before its time has passed")
+	}
+	a.ended(finding(23, 24, model.SeverityCritical))
+	if _, _, ok := a.due(minute(29), true); ok {
+		t.Error("frozen while something critical goes on")
+	}
+	from, to, ok := a.due(minute(29), false)
+	if !ok || !from.Equal(minute(10)) || !to.Equal(minute(29)) {
+		t.Errorf("%v to %v, %v", from, to, ok)
+	}
+	a.ended(finding(30, 31, model.SeverityCritical))
+	if _, _, ok := a.due(minute(37), false); ok {
+		t.Error("the next one comes too soon")
+	}
+	if _, _, ok := a.due(minute(39), false); !ok {
+		t.Error("the next one does not come")
+	}
+	a.ended(finding(60, 200, model.SeverityCritical))
+	if from, to, ok := a.due(minute(300), true); !ok || to.Sub(from) != autoLongest || !to.Equal(minute(205)) {
+		t.Errorf("a long one: %v to %v, %v", from, to, ok)
+	}
+}
