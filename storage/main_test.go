@@ -29,6 +29,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	case "mounted":
+		if err := mountedChild(os.Getenv(pathEnv)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case "watched":
 		if err := watchedChild(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
