@@ -102,7 +102,9 @@ func (discard) Line(*Line) {}
 func (*Source) Name() string { return "logs" }
 
 // Provides implements [collectors.Source].
-func (*Source) Provides() []string { return []string{"stallmark_log_"} }
+func (*Source) Provides() []string {
+	return []string{"stallmark_log_", "stallmark_gc_", "stallmark_safepoint_"}
+}
 
 // Collect implements [collectors.Source].
 func (s *Source) Collect(root collectors.Root, out *collectors.Out) error {
