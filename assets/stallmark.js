@@ -141,14 +141,30 @@
   function buttons() {
     for (const b of document.querySelectorAll(".copy[hidden], .help[hidden]")) b.hidden = false;
   }
+  // byHand copies by way of a field that is selected.
+  function byHand(text, focus) {
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.readOnly = true;
+    field.className = "unseen";
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    focus.focus();
+    return done;
+  }
   async function copy(button) {
     const code = document.getElementById(button.dataset.copies) ?? button.parentElement.querySelector("code");
     let done = true;
     try {
       await navigator.clipboard.writeText(code.textContent);
-    } catch { // not a secure context: select it, so that the keyboard can copy
-      getSelection().selectAllChildren(code);
-      done = document.execCommand("copy");
+    } catch { // not a secure context, as over http from another host
+      done = byHand(code.textContent, button);
+      if (!done) { // the keyboard can still copy what is selected
+        code.closest("details")?.setAttribute("open", "");
+        getSelection().selectAllChildren(code);
+      }
     }
     button.textContent = done ? "Copied" : "Selected";
     setTimeout(() => (button.textContent = "Copy"), 1500);
@@ -275,7 +291,14 @@
     if (e.key === "Escape") { dragging = null; at = null; cross(); }
   });
 
+  // On a phone the pages are a row that is scrolled: the one that is on shows.
+  function reveal() {
+    const on = document.querySelector("header nav [aria-current]");
+    if (on) on.parentElement.scrollLeft = on.offsetLeft - (on.parentElement.clientWidth - on.offsetWidth) / 2;
+  }
+
   localTimes(document);
   buttons();
+  reveal();
   schedule(next());
 })();

@@ -57,7 +57,7 @@ func start(t *testing.T) *chromium {
 	}
 	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-		"--hide-scrollbars", "--force-color-profile=srgb", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
+		"--hide-scrollbars", "--force-color-profile=srgb", "--host-resolver-rules=MAP broker-07.example 127.0.0.1", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
 	cmd.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, where the browser looks for the pipe
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var noise bytes.Buffer
