@@ -111,16 +111,11 @@ func connected(fs []model.Finding) [][]model.Finding {
 	return out
 }
 
-// linked reports whether two findings overlap and one names the other. Of two
-// causes, the one that names the other must also be able to account for it: a
-// disk that has been full of work for an hour is not part of the stall that now
-// begins beside it, and must not be its root.
-func linked(a, b *model.Finding) bool {
-	if a.Layer == model.LayerCause && b.Layer == model.LayerCause {
-		return explains(a, b) || explains(b, a)
-	}
-	return overlap(a, b) && (slices.Contains(a.Explains, b.Signature) || slices.Contains(b.Explains, a.Signature))
-}
+// linked reports whether one of two findings accounts for the other. That it
+// names it is not enough: a disk that has been full of work for an hour is no part
+// of the stall that now begins beside it, and a broker that has been slow for an
+// hour must not hide the cause that begins now, nor be explained by it.
+func linked(a, b *model.Finding) bool { return explains(a, b) || explains(b, a) }
 
 func overlap(a, b *model.Finding) bool {
 	return (a.Ended == nil || !a.Ended.Add(slack).Before(b.Started)) &&

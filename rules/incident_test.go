@@ -51,7 +51,7 @@ func TestIncidents(t *testing.T) {
 		{"related, but not at the same time", []model.Finding{f("c1", 0, 10, "s1"), f("s1", 30, 40)}, "s1 | c1"},
 		{"within the slack", []model.Finding{f("c1", 0, 10, "s1"), f("s1", 15, 40)}, "c1 s1"},
 		{"a cause that begins within the slack after its symptom", []model.Finding{f("s1", 0, 20), f("c1", 5, 20, "s1")}, "c1 s1"},
-		{"a cause that begins after its symptom is not its root", []model.Finding{f("s1", 0, 40), f("c1", 20, 40, "s1")}, "s1 c1"},
+		{"a cause that begins after its symptom is not its root", []model.Finding{f("s1", 0, 40), f("c1", 20, 40, "s1")}, "c1 | s1"},
 		{
 			"an earlier cause beats a later one",
 			[]model.Finding{f("c2", 3, 30, "s1"), f("c1", 0, 30, "s1"), f("s1", 5, 30)},
@@ -87,7 +87,7 @@ func TestIncidents(t *testing.T) {
 			[]model.Finding{
 				f("c1", 0, 30, "m1"), f("m1", 20, 30, "s1", "s2"), f("c2", 2, 30, "s1", "s2"), f("s1", 5, 30), f("s2", 5, 30),
 			},
-			"c2 c1 s1 s2 m1",
+			"c2 s1 s2 | c1 m1",
 		},
 		{
 			"the slack does not add up along a chain",
@@ -213,5 +213,48 @@ func TestAnInfoCauseGivesWay(t *testing.T) {
 	}
 	if got := show(Incidents([]model.Finding{quiet, f("s1", 102, 130)})); got != "c1 s1" {
 		t.Errorf("%q: alone it is", got)
+	}
+}
+
+// shifted moves a finding's beginning by milliseconds.
+func shifted(in model.Finding, ms int) model.Finding {
+	in.Started = in.Started.Add(time.Duration(ms) * time.Millisecond)
+	return in
+}
+
+func TestIncidentsOfSeveralFaults(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   []model.Finding
+		want string
+	}{
+		{"three unrelated faults stay three", []model.Finding{f("c1", 0, 30, "s1"), f("c2", 1, 30, "s2"), f("c3", 2, 30, "s3"), f("s1", 3, 30), f("s3", 4, 30)}, "c3 s3 | c2 | c1 s1"},
+		{"three causes of one symptom: the earliest", []model.Finding{f("c3", 4, 30, "s1"), f("c1", 0, 30, "s1"), f("c2", 2, 30, "s1"), f("s1", 6, 30)}, "c1 c2 c3 s1"},
+		{"of three causes two are one fault", []model.Finding{f("c1", 0, 30, "c2", "s1"), f("c2", 1, 30, "s1"), f("c3", 1, 30, "s2"), f("s1", 3, 30), f("s2", 3, 30)}, "c3 s2 | c1 c2 s1"},
+		{"a symptom by two causes over two mechanisms", []model.Finding{f("c1", 0, 30, "m1"), f("c2", 3, 30, "m2"), f("m1", 2, 30, "s1"), f("m2", 5, 30, "s1"), f("s1", 7, 30)}, "c1 m1 c2 m2 s1"},
+		{"a long chain of mechanisms", []model.Finding{f("m3", 6, 30, "s1"), f("m1", 2, 30, "m2"), f("s1", 8, 30), f("c1", 0, 30, "m1"), f("m2", 4, 30, "m3")}, "c1 m1 m2 m3 s1"},
+		{"mechanisms in a ring", []model.Finding{f("c1", 0, 30, "m1"), f("m1", 1, 30, "m2"), f("m2", 2, 30, "m1", "s1"), f("s1", 3, 30)}, "c1 m1 m2 s1"},
+		{"the cause had ended before the symptom began", []model.Finding{f("c1", 0, 10, "s1"), f("c2", 12, 30, "s1"), f("s1", 16, 30)}, "c2 s1 | c1"},
+		{"but a mechanism carried it on", []model.Finding{f("c1", 0, 10, "m1"), f("m1", 5, 30, "s1"), f("s1", 25, 30)}, "c1 m1 s1"},
+		{"a cause later than its symptom takes its mechanism along", []model.Finding{f("s1", 0, 40), f("m1", 18, 40, "s1"), f("c1", 20, 40, "m1", "s1")}, "c1 m1 | s1"},
+		{"an hour of a slow broker does not hide the stall of now", []model.Finding{f("s1", 0, -1), f("c1", 3600, -1, "s1")}, "c1 | s1"},
+		{"ties: all in one beat", []model.Finding{f("s1", 5, 30), f("m1", 5, 30, "s1"), f("c1", 5, 30, "m1")}, "c1 m1 s1"},
+		{"ties: two causes of one beat are told apart by their names", []model.Finding{f("c2", 5, 30, "s1"), f("c1", 5, 30, "s1"), f("s1", 5, 30)}, "c1 c2 s1"},
+		{"the symptom was seen some beats before the cause", []model.Finding{f("s1", 5, 30), shifted(f("c1", 9, 30, "s1"), 999)}, "c1 s1"},
+		{"just within the slack", []model.Finding{f("s1", 5, 30), f("c1", 10, 30, "s1")}, "c1 s1"},
+		{"just outside", []model.Finding{f("s1", 5, 30), shifted(f("c1", 10, 30, "s1"), 1)}, "c1 | s1"},
+		{"ended in the beat in which the other began", []model.Finding{f("c1", 0, 10, "s1"), f("s1", 10, 30)}, "c1 s1"},
+		{"a cause that explains itself", []model.Finding{f("c1", 0, 10, "c1")}, "c1"},
+		{"one that explains what is not there", []model.Finding{f("c1", 0, 10, "s9")}, "c1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(3, 4))
+			for range 20 { // whatever their order
+				random.Shuffle(len(c.in), func(i, j int) { c.in[i], c.in[j] = c.in[j], c.in[i] })
+				if got := show(Incidents(c.in)); got != c.want {
+					t.Fatalf("got %q, want %q", got, c.want)
+				}
+			}
+		})
 	}
 }

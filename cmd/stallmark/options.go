@@ -25,6 +25,7 @@ type options struct {
 	json     bool
 	markdown bool
 	cost     bool
+	scrape   time.Duration
 
 	listen          string
 	insecureListen  bool

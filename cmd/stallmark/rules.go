@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"stallmark/rules"
 	"stallmark/rules/audit"
@@ -17,7 +18,7 @@ import (
 func rulesCommand() command {
 	return command{
 		name:    "rules",
-		args:    "list|check|test|match [DIR|FILE...]",
+		args:    "list|check|test|export|match [DIR|FILE...]",
 		summary: "List the signatures, check files of your own, run the tests in them, or try log patterns",
 		help: `
 list    prints every signature: layer, severity, what it is proven by, id
@@ -27,14 +28,19 @@ list    prints every signature: layer, severity, what it is proven by, id
 check   reads the signatures, the audit checks in the folder "audit" beside
         them and the log patterns in the folder "patterns", tries the samples
         of the patterns, and prints each mistake as file:line:column
-test    runs the tests inside the signature files` + matchHelp + `
+test    runs the tests inside the signature files
+export  prints the conditions as alerts for Prometheus, Thanos, Mimir or
+        VictoriaMetrics, their ranges widened to what is scraped (--scrape); what
+        cannot be run there stands at the beginning, with the reason` + matchHelp + `
 The DIRs, or the folders given with --rules, are read besides the built-in
 signatures. Exit codes of list, check
 and test: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
 		options: func(o *options) []option {
+			o.scrape = defaultScrape
 			return []option{
 				{"json", "", "list, match: print JSON", (*toggle)(&o.json), true},
 				{"zone", "ZONE", "match: zone of the time stamps, or NAME=ZONE for files of a name; may be repeated", (*list)(&o.zones), true},
+				{"scrape", "TIME", "export: the ruler's scrape interval", (*period)(&o.scrape), true},
 				{"cost", "", "list: print what each signature costs the running service", (*toggle)(&o.cost), true},
 			}
 		},
@@ -70,8 +76,10 @@ func runRules(ctx context.Context, p *program, o *options, args []string) (int, 
 		return p.checkRules(pack, checks, logs, slices.Concat(problems, more, mistakes))
 	case "test":
 		return p.testRules(ctx, pack)
+	case "export":
+		return p.exportRules(o, pack, problems)
 	}
-	return exitUsage, usagef("rules: there is no %q; say list, check, test or match", args[0])
+	return exitUsage, usagef("rules: there is no %q; say list, check, test, export or match", args[0])
 }
 
 // listedRule is one row of "rules list --json".
@@ -100,6 +108,26 @@ func (p *program) listRules(o *options, pack *rules.Pack) (int, error) {
 		fmt.Fprintf(p.stdout, "%-10s %-9s %-10s %-28s %s\n", r.Layer, r.Severity, word, oneLine(r.ID), oneLine(r.Title))
 	}
 	return exitOK, nil
+}
+
+// defaultScrape is what Prometheus' own example has.
+const defaultScrape = 15 * time.Second
+
+// exportRules prints the signatures for a ruler.
+func (p *program) exportRules(o *options, pack *rules.Pack, problems []rules.Problem) (int, error) {
+	if o.scrape < time.Second || o.scrape > 10*time.Minute {
+		return exitUsage, usagef("--scrape %v: want between 1s and 10m", o.scrape)
+	}
+	for _, problem := range rules.Mistakes(problems) {
+		fmt.Fprintf(p.stderr, "stallmark: rules: %s\n", oneLine(problem.String()))
+	}
+	out, err := rules.Export(pack, o.scrape)
+	if err != nil {
+		return exitUsage, err
+	}
+	fmt.Fprintf(p.stderr, "%d alerts, %d signatures left out\n", out.Rules, len(out.Left))
+	_, err = p.stdout.Write(out.YAML)
+	return exitOK, err
 }
 
 // listCosts prints what the signatures cost the running service.

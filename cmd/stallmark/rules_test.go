@@ -57,6 +57,9 @@ func TestRulesCommands(t *testing.T) {
 		"check a folder": {[]string{"rules", "check", good}, 0, "no mistakes"},
 		"check mistakes": {[]string{"rules", "check", bad}, 1, "mine.yaml:6:"},
 		"test":           {[]string{"rules", "test", good}, 0, ", 0 failed"},
+		"export":         {[]string{"rules", "export"}, 0, "alert: StallmarkCfsThrottling"},
+		"export at 1m":   {[]string{"rules", "export", "--scrape", "1m", good}, 0, "alert: StallmarkMine"},
+		"export at 0":    {[]string{"rules", "export", "--scrape", "1ms"}, 2, ""},
 		"test failures":  {[]string{"rules", "test", failing}, 1, ", 1 failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
