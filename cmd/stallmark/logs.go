@@ -29,25 +29,27 @@ type following struct {
 	kernel   *logs.Kernel   // nil in a replay
 	capture  *logs.Capture  // nil unless it is recorded
 	named    []logs.Target  // by the user
-	problems []rules.Problem
 }
 
-// loadPatterns reads the log patterns and those of the user.
-func loadPatterns(dirs []string) (logs.SourceConfig, []rules.Problem) {
+// lineKinds reads the log patterns and those of the user. Mistakes in them
+// are said; what has none is used.
+func (p *program) lineKinds(dirs []string) logs.SourceConfig {
 	pack, problems := patterns.Load(dirs...)
-	problems = rules.Mistakes(problems)
+	for _, problem := range rules.Mistakes(problems) {
+		fmt.Fprintf(p.stderr, "stallmark: patterns: %s\n", oneLine(problem.String()))
+	}
 	set, err := match.New(pack.Patterns)
 	if err != nil {
-		problems = append(problems, rules.Problem{File: "patterns", Message: err.Error()})
+		fmt.Fprintf(p.stderr, "stallmark: patterns: %s\n", oneLine(err.Error()))
 	}
-	return logs.SourceConfig{Patterns: set, Known: pack.Patterns}, problems
+	return logs.SourceConfig{Patterns: set, Known: pack.Patterns}
 }
 
 // followLogs makes what follows the logs of this host.
 func (p *program) followLogs(o *options, m machine, root collectors.Root, saved []logs.Position) *following {
-	cfg, problems := loadPatterns(o.rules)
+	cfg := p.lineKinds(o.rules)
 	cfg.Host, cfg.Boot, cfg.Now, cfg.ClockTicks = time.Local, logs.BootTime(root), p.now, m.clockTicks
-	f := &following{source: logs.NewSource(cfg), named: o.logTargets(), problems: problems}
+	f := &following{source: logs.NewSource(cfg), named: o.logTargets()}
 	fc := logs.Config{
 		Open: f.source.Open, Files: m.logFiles, Rootfs: o.paths.Rootfs, Now: p.now, Saved: saved, Alert: m.alert,
 		Rate: logs.DefaultRate,
@@ -64,9 +66,8 @@ func (p *program) followLogs(o *options, m machine, root collectors.Root, saved 
 }
 
 // replayLogs makes what reads the logs of a recording.
-func replayLogs(dirs []string) *following {
-	cfg, problems := loadPatterns(dirs)
-	f := &following{source: logs.NewSource(cfg), problems: problems}
+func (p *program) replayLogs(dirs []string) *following {
+	f := &following{source: logs.NewSource(p.lineKinds(dirs))}
 	f.source.Replay()
 	return f
 }

@@ -50,7 +50,7 @@ func TestUsage(t *testing.T) {
 		"record without a file":    {[]string{"record"}, 2, "record needs -o FILE"},
 		"for with a recording":     {[]string{"diagnose", "--for", "1s", "x"}, 2, "not for recordings"},
 		"missing recording":        {[]string{"diagnose", filepath.Join(dir, "none")}, 2, "no such file"},
-		"rules without a word":     {[]string{"rules"}, 2, "say list, check or test"},
+		"rules without a word":     {[]string{"rules"}, 2, "say list, check, test or match"},
 		"rules with another":       {[]string{"rules", "eat"}, 2, `there is no "eat"`},
 		"rules of a missing place": {[]string{"rules", "check", filepath.Join(dir, "none")}, 2, "no such file"},
 	} {

@@ -59,7 +59,7 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	}
 	defer rec.Close()
 	m := recordedMachine(rec.Meta(), o.watch)
-	m.logs = replayLogs(o.rules)
+	m.logs = p.replayLogs(o.rules)
 	a := newAnalysis(pack, rec.Meta().Interval())
 	learned := p.loadBaselines(path, rec.Meta().Baselines)
 	if err := a.run(ctx, rec, m, learned); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"stallmark/collectors"
 	"stallmark/collectors/files"
 	"stallmark/collectors/files/pasted"
+	"stallmark/collectors/logs"
 	"stallmark/rules"
 	"stallmark/storage/model"
 )
@@ -63,22 +65,28 @@ func (p *program) triage(ctx context.Context, o *options, pack *rules.Pack, what
 	if len(b.Blobs) == 0 {
 		return diagnosis{}, fmt.Errorf("%s: nothing in it to read%s", what, firstNote(b.Notes))
 	}
-	var texts []pasted.Text
-	for _, blob := range b.Blobs {
-		texts = append(texts, pasted.Read(blob.Name, blob.Data, pasted.Options{}))
-	}
+	whole, texts := p.sortOut(o, b)
 	line := pasted.NewTimeline(texts, p.now())
-	excerpts := excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))
-	if !slices.ContainsFunc(texts, func(t pasted.Text) bool { return len(t.Parts) > 0 }) {
+	known := slices.ContainsFunc(texts, func(t pasted.Text) bool { return len(t.Parts) > 0 })
+	if !known && whole.Len() == 0 {
 		return diagnosis{}, fmt.Errorf("%s: nothing in it is known: want a recording, or output of vmstat, iostat, sar, free or top, files of /proc, "+
-			"stacks or kernel messages%s", what, firstNote(b.Notes))
+			"stacks, kernel messages, or logs of brokers and JVMs%s", what, firstNote(b.Notes))
 	}
+	if !known {
+		line.Interval = time.Second
+	}
+	logBeats := whole.Beats()
+	if !known && len(logBeats) == 0 {
+		return diagnosis{}, fmt.Errorf("%s: no line in it has a time", what)
+	}
+	excerpts := append(logExcerpts(whole), excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))...)
 	a := newAnalysis(pack, line.Interval)
-	if err := a.runTexts(ctx, line); err != nil {
+	if err := a.runTexts(ctx, line, whole, together(line, known, logBeats)); err != nil {
 		return diagnosis{}, fmt.Errorf("%s: %w", what, err)
 	}
 	report, err := a.report(ctx)
 	soften(&report, line)
+	softenLogs(&report, line, whole)
 	report.Excerpts, report.Decide = excerpts, line.Commands()
 	report.Coverage = slices.DeleteFunc(report.Coverage, func(c model.Coverage) bool { return pastedOnly(c, line) })
 	return a.shown(ctx, p, o, diagnosis{what: what, report: report}, what, err)
@@ -103,24 +111,26 @@ func firstNote(notes []string) string {
 // runTexts takes the beats of a timeline. Sources that read files of /proc run
 // only if some were pasted: otherwise they would say of everything that it is
 // absent from this host.
-func (a *analysis) runTexts(ctx context.Context, line *pasted.Timeline) error {
+func (a *analysis) runTexts(ctx context.Context, line *pasted.Timeline, whole *logs.Whole, beats iter.Seq[moment]) error {
 	sources := append(pasted.Missing(line), pasted.NewSource(line))
 	if line.HasFiles() {
 		m := recordedMachine(files.Meta{PageSize: os.Getpagesize(), ClockTicks: defaultTicks}, nil)
 		sources = append(m.sources(), sources...)
 	}
+	if whole.Len() > 0 {
+		sources = append(sources, whole.Source())
+	}
 	sampler, err := collectors.New(collectors.Config{Sources: sources, Sink: a.store, Interval: line.Interval})
 	if err != nil {
 		return err
 	}
-	for beat := range line.Beats {
+	for m := range beats {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		at := beat.At.Truncate(time.Millisecond)
-		sampler.SetRoot(beat.Root)
-		sampler.Collect(ctx, at)
-		if err := a.step(ctx, at); err != nil {
+		sampler.SetRoot(m.root)
+		sampler.Collect(ctx, m.at)
+		if err := a.step(ctx, m.at); err != nil {
 			return err
 		}
 	}

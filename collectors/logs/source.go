@@ -54,6 +54,7 @@ type Source struct {
 	zeros     map[string]*model.Series
 	progress  map[*File]*progress
 	replay    *Replay
+	whole     *Whole
 }
 
 // progress is the series of one log.
@@ -130,6 +131,9 @@ func (s *Source) now() time.Time {
 
 // takeUp finds new targets, or feeds what a recording has for this beat.
 func (s *Source) takeUp(root collectors.Root, out *collectors.Out) {
+	if s.whole != nil {
+		s.whole.until(out.At())
+	}
 	if s.replay != nil {
 		s.replay.beat(root)
 	}
@@ -140,6 +144,9 @@ func (s *Source) takeUp(root collectors.Root, out *collectors.Out) {
 
 // state gives the series of every log and what of them cannot be read.
 func (s *Source) state(out *collectors.Out) error {
+	if s.whole != nil {
+		return s.whole.state(s, out)
+	}
 	if s.replay != nil {
 		return s.replay.state(s, out)
 	}
@@ -216,11 +223,14 @@ func (s *Source) emitZeros(out *collectors.Out, states []Status) {
 	done := map[string]bool{}
 	n := 0
 	for _, st := range states {
-		if !st.Found || st.File == nil || st.File.Kind != KindText || st.File.Process == "" || done[st.File.Process] {
+		if !st.Found || st.File == nil || st.File.Kind != KindText || st.File.Role == "" {
 			continue
 		}
-		done[st.File.Process] = true
 		product := productOf(st.File.Role)
+		if done[st.File.Process+" "+product] {
+			continue
+		}
+		done[st.File.Process+" "+product] = true
 		for i := range s.cfg.Known {
 			p := &s.cfg.Known[i]
 			if p.Product != product || p.Proof != model.ProofDirect && p.Proof != model.ProofHint {

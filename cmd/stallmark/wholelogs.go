@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"iter"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/collectors/files"
+	"stallmark/collectors/files/pasted"
+	"stallmark/collectors/logs"
+	"stallmark/storage/model"
+)
+
+// fromLogs is why a verdict from logs is never more than possible.
+const fromLogs = "from logs alone: what the kernel did meanwhile is not known"
+
+// sortOut gives the logs among the files to what reads logs, and takes the others
+// apart; of those, the lines that are no tool's output may be of a log too.
+func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Text) {
+	cfg := p.lineKinds(o.rules)
+	whole := logs.NewWhole(cfg)
+	var texts []pasted.Text
+	for _, blob := range b.Blobs {
+		if whole.Add(blob.Name, blob.Data) {
+			continue
+		}
+		text := pasted.Read(blob.Name, blob.Data, pasted.Options{})
+		var left bytes.Buffer
+		for _, l := range text.Left {
+			for _, line := range l.Text {
+				left.WriteString(line)
+				left.WriteByte('\n')
+			}
+		}
+		whole.AddLines(blob.Name, left.Bytes())
+		texts = append(texts, text)
+	}
+	return whole, texts
+}
+
+// moment is one beat of texts and logs together.
+type moment struct {
+	at   time.Time
+	root collectors.Root
+}
+
+// together yields the beats of both axes in order, those of the texts only if
+// there are any. Where only a log has one, the files of /proc are as they were
+// last. A root is good until the next beat.
+func together(line *pasted.Timeline, texts bool, logBeats []time.Time) iter.Seq[moment] {
+	return func(yield func(moment) bool) {
+		last := moment{root: &collectors.MapRoot{}}
+		before := func(at time.Time) bool {
+			for len(logBeats) > 0 && logBeats[0].Before(at) {
+				if m := (moment{logBeats[0], last.root}); m.at.After(last.at.Add(nearly)) && !yield(m) {
+					return false
+				}
+				logBeats = logBeats[1:]
+			}
+			return true
+		}
+		if texts {
+			for beat := range line.Beats {
+				m := moment{beat.At.Truncate(time.Millisecond), beat.Root}
+				if !before(m.at.Add(-nearly)) || !yield(m) {
+					return
+				}
+				last = m
+				for len(logBeats) > 0 && !logBeats[0].After(m.at.Add(nearly)) {
+					logBeats = logBeats[1:]
+				}
+			}
+		}
+		before(time.Unix(1<<40, 0))
+	}
+}
+
+// nearly is how near two beats are that count as one.
+const nearly = 500 * time.Millisecond
+
+// softenLogs bounds what is said on the word of logs.
+func softenLogs(r *model.Report, line *pasted.Timeline, whole *logs.Whole) {
+	if whole.Len() == 0 || len(line.Given) > 0 || line.HasFiles() {
+		return
+	}
+	for i := range r.Findings {
+		r.Findings[i].Confidence, r.Findings[i].Caveat = model.Possible, fromLogs
+	}
+}
+
+// logExcerpts says of each log what it was taken for.
+func logExcerpts(whole *logs.Whole) []model.Excerpt {
+	var list []model.Excerpt
+	for _, l := range whole.Logs() {
+		list = append(list, model.Excerpt{File: l.Name, From: 1, To: l.Lines, Format: l.What, Says: l.Says})
+	}
+	for _, n := range whole.Notes {
+		list = append(list, model.Excerpt{Notes: []string{n}})
+	}
+	return list
+}

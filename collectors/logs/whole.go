@@ -1,0 +1,321 @@
+package logs
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"stallmark/collectors"
+	"stallmark/collectors/jvm/gclog"
+	"stallmark/collectors/logs/match"
+	"stallmark/collectors/logs/stamp"
+	"stallmark/storage/model"
+)
+
+// Whole is logs at rest, several at once, on the axis of their own times: lines
+// go to the same consumers as those of a live host, each before the first beat
+// that is not earlier than it. Add the logs, then ask the source of
+// [Whole.Source] at the times of [Whole.Beats].
+type Whole struct {
+	Notes  []string
+	source *Source
+	logs   []*restLog
+}
+
+// restLog is one of them.
+type restLog struct {
+	name   string
+	kind   Kind
+	data   []byte
+	feeder *feeder
+	clock  *stamp.Clock
+	pos    int       // of the next line
+	next   time.Time // its time, zero if it is not known yet
+	timed  bool      // a line with a time has been seen
+}
+
+// NewWhole makes an empty one.
+func NewWhole(cfg SourceConfig) *Whole {
+	cfg.Now = nil
+	w := &Whole{source: NewSource(cfg)}
+	w.source.whole = w
+	return w
+}
+
+// Source is what is to be asked in every beat.
+func (w *Whole) Source() *Source { return w.source }
+
+// Len is the number of logs.
+func (w *Whole) Len() int { return len(w.logs) }
+
+// sampleOf bounds what of a file is looked at to tell what it is, in lines.
+const sampleOf = 400
+
+// Add takes a file if it is a log, told by its content, and reports whether it
+// did. The data is kept.
+func (w *Whole) Add(name string, data []byte) bool {
+	kind := kindOf(data)
+	if kind == "" {
+		return false
+	}
+	w.add(name, kind, data)
+	return true
+}
+
+// AddLines takes lines that may be of any log, if one of them is known.
+func (w *Whole) AddLines(name string, data []byte) bool {
+	var hit match.Hit
+	if w.source.cfg.Patterns == nil || !w.source.cfg.Patterns.Next(data, 0, &hit) {
+		return false
+	}
+	w.add(name, KindText, data)
+	return true
+}
+
+func (w *Whole) add(name string, kind Kind, data []byte) {
+	file := &File{Path: name, Kind: kind, Role: w.productIn(data)}
+	l := &restLog{name: name, kind: kind, data: data, clock: newClock(w.source, file)}
+	l.feeder = newFeeder(file, w.source.Open(file))
+	w.logs = append(w.logs, l)
+}
+
+// productIn is the product of the first line that a pattern knows.
+func (w *Whole) productIn(data []byte) string {
+	var hit match.Hit
+	if w.source.cfg.Patterns == nil || !w.source.cfg.Patterns.Next(data, 0, &hit) {
+		return ""
+	}
+	return hit.Pattern.Product
+}
+
+// kindOf tells what a file is by its first lines: a GC log has what its parser
+// knows, another log has a time before most of its lines and says of some how bad
+// they are. Empty for anything else.
+func kindOf(data []byte) Kind {
+	parser := gclog.NewParser(gclog.Handler{})
+	lines, stamped, levels := 0, 0, 0
+	for line := range bytes.Lines(data) {
+		if lines++; lines > sampleOf {
+			break
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		parser.Feed(line, time.Time{})
+		if len(line) == 0 || line[0] == ' ' || line[0] == '\t' {
+			lines--
+			continue
+		}
+		if s, ok := stamp.Find(line); ok && s.Kind != stamp.Uptime {
+			stamped++
+			if head := line[:min(len(line), levelReach)]; levelOf(line) != "" || calm(head) {
+				levels++
+			}
+		}
+	}
+	parser.Flush()
+	if f := parser.Figures(); f.Pauses+f.Safepoints+f.Cycles > 0 {
+		return KindGC
+	}
+	if lines > 0 && levels > 0 && 2*stamped >= min(lines, sampleOf) {
+		return KindText
+	}
+	return ""
+}
+
+// timeOf is a line's own time, if it has one.
+func (l *restLog) timeOf(line []byte) (time.Time, bool) {
+	s, ok := stamp.Find(line)
+	if !ok {
+		return time.Time{}, false
+	}
+	span, ok := l.clock.Resolve(s, l.feeder.file.Role)
+	return span.From, ok
+}
+
+// until feeds what was written up to a time.
+func (w *Whole) until(at time.Time) {
+	for _, l := range w.logs {
+		l.until(at)
+	}
+}
+
+func (l *restLog) until(at time.Time) {
+	if l.next.After(at) {
+		return
+	}
+	end := l.pos
+	for end < len(l.data) {
+		line := l.data[end:]
+		if n := bytes.IndexByte(line, '\n'); n >= 0 {
+			line = line[:n+1]
+		}
+		if t, ok := l.timeOf(line); ok {
+			l.timed = true
+			if t.After(at) {
+				l.next = t
+				break
+			}
+		}
+		end += len(line)
+	}
+	if end == l.pos {
+		return
+	}
+	begin := max(0, l.pos-reread)
+	l.feeder.feedAfter(l.data[begin:end], l.pos-begin, l.name, int64(l.pos), true)
+	l.pos = end
+}
+
+// Bounds of the axis.
+const (
+	wholeStep  = time.Second
+	leadBefore = time.Minute // before what is of interest: conditions look back
+	trailAfter = 2 * time.Minute
+	maxWhole   = 14_400 // beats
+	worthPause = 100 * time.Millisecond
+	maxMoments = 1 << 20
+)
+
+// Beats are the times at which the source is to be asked: every second around
+// what the logs say of stalls, and none in the hours between.
+func (w *Whole) Beats() []time.Time {
+	moments := w.moments()
+	slices.Sort(moments)
+	moments = slices.Compact(moments)
+	var beats []time.Time
+	last := int64(0)
+	for _, m := range moments {
+		from := max(m-int64(leadBefore/time.Second), last+1)
+		for s := from; s <= m+int64(trailAfter/time.Second); s++ {
+			beats = append(beats, time.Unix(s, 0).UTC())
+			last = s
+		}
+	}
+	if n := len(beats); n > maxWhole {
+		w.Notes = append(w.Notes, fmt.Sprintf("the logs tell of stalls in more than %v: those before %s are left out",
+			time.Duration(maxWhole)*wholeStep, beats[n-maxWhole].Format(time.RFC3339)))
+		beats = beats[n-maxWhole:]
+	}
+	return beats
+}
+
+// moments are the seconds at which a log says something of interest; without
+// any, its last.
+func (w *Whole) moments() []int64 {
+	var list []int64
+	for _, l := range w.logs {
+		before := len(list)
+		if l.kind == KindGC {
+			list = l.pauses(list)
+		} else {
+			list = w.hits(l, list)
+		}
+		if len(list) == before {
+			list = l.last(list)
+		}
+		if len(list) == before {
+			w.Notes = append(w.Notes, l.name+": no times that tell when its lines were written")
+		}
+		l.clock = newClock(w.source, l.feeder.file) // it has been at the end
+	}
+	return list
+}
+
+// hits adds the times of the lines that tell of a stall.
+func (w *Whole) hits(l *restLog, list []int64) []int64 {
+	var hit match.Hit
+	for from := 0; w.source.cfg.Patterns != nil && from < len(l.data) && len(list) < maxMoments; from = hit.End + 1 {
+		if !w.source.cfg.Patterns.Next(l.data, from, &hit) {
+			break
+		}
+		if p := hit.Pattern.Proof; p != model.ProofDirect && p != model.ProofHint {
+			continue
+		}
+		s, ok := stamp.Before(l.data, hit.Start)
+		if !ok {
+			continue
+		}
+		if span, ok := l.clock.Resolve(s, hit.Pattern.Product); ok {
+			list = append(list, span.From.Unix())
+		}
+	}
+	return list
+}
+
+// pauses adds the times of long pauses of a GC log.
+func (l *restLog) pauses(list []int64) []int64 {
+	take := func(m gclog.Moment, d time.Duration) {
+		if d >= worthPause && !m.Wall.IsZero() && len(list) < maxMoments {
+			list = append(list, m.Wall.Unix(), m.Wall.Add(d).Unix())
+		}
+	}
+	parser := gclog.NewParser(gclog.Handler{
+		Pause:     func(p *gclog.Pause) { take(p.Start, p.Duration) },
+		Safepoint: func(s *gclog.Safepoint) { take(s.Start, s.Total) },
+		Stall:     func(s *gclog.Stall) { take(s.Start, s.Duration) },
+	})
+	for line := range bytes.Lines(l.data) {
+		parser.Feed(line, time.Time{})
+	}
+	parser.Flush()
+	return list
+}
+
+// last adds the time of the last line that has one.
+func (l *restLog) last(list []int64) []int64 {
+	if s, ok := stamp.Before(l.data, bytes.LastIndexByte(l.data[:max(len(l.data)-1, 0)], '\n')+1); ok {
+		if span, ok := l.clock.Resolve(s, l.feeder.file.Role); ok {
+			list = append(list, span.From.Unix())
+		}
+	}
+	return list
+}
+
+// state gives coverage and series of every log.
+func (w *Whole) state(s *Source, out *collectors.Out) error {
+	states := make([]Status, 0, len(w.logs))
+	for _, l := range w.logs {
+		st := Status{File: l.feeder.file, Found: true, Bytes: int64(l.pos)}
+		states = append(states, st)
+		out.Cover(coverageOf(st))
+		s.emit(out, st)
+	}
+	s.emitZeros(out, states)
+	return nil
+}
+
+// LogAtRest is what a log was taken for.
+type LogAtRest struct {
+	Name  string
+	What  string   // in words
+	Lines int      // how many there are
+	Says  []string // what is known of it, in words
+}
+
+// Logs describes the logs, in the order in which they were added.
+func (w *Whole) Logs() []LogAtRest {
+	var list []LogAtRest
+	for _, l := range w.logs {
+		r := LogAtRest{Name: l.name, What: "log", Lines: bytes.Count(l.data, []byte{'\n'})}
+		if n := len(l.data); n > 0 && l.data[n-1] != '\n' {
+			r.Lines++
+		}
+		product := l.feeder.file.Role
+		switch {
+		case l.kind == KindGC:
+			r.What = "GC log"
+		case product != "":
+			r.What = product + " log"
+		}
+		if l.kind != KindGC {
+			zone := l.clock.Zone()
+			if product == "rocketmq" && zone.Proof < stamp.Default {
+				r.Says = append(r.Says, "times without a zone are RocketMQ's GMT+8")
+			} else {
+				r.Says = append(r.Says, "times without a zone: "+zone.String())
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
