@@ -37,7 +37,7 @@ setup-test:
 bench: bench-go bench-cost
 
 bench-go:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./...
 
 # The recorder beside sadc, node_exporter and atop. SECONDS_MEASURED=120 WARMUP=30 THREADS=100
 bench-cost: bin/stallmark
