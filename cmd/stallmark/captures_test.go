@@ -146,7 +146,7 @@ func TestCaptures(t *testing.T) {
 }
 
 // witnessed holds every confirmed finding to what confirmed means, and every
-// finding to having advice.
+// finding to having advice for now, with its risk and a way to see that it helps.
 func witnessed(t *testing.T, r model.Report) {
 	t.Helper()
 	for _, f := range r.Findings {
@@ -156,8 +156,13 @@ func witnessed(t *testing.T, r model.Report) {
 		if (f.Confidence == confirmed) != direct {
 			t.Errorf("%s is %s, a direct witness: %v", f.Signature, f.Confidence, direct)
 		}
-		if len(f.Remedy) == 0 {
-			t.Errorf("%s has no advice", f.Signature)
+		if !slices.ContainsFunc(f.Remedy, func(m model.Remedy) bool { return m.Kind == model.RemedyNow }) {
+			t.Errorf("%s: nothing can be done now", f.Signature)
+		}
+		for _, m := range f.Remedy {
+			if m.Verify == "" || m.Risk == "" || m.Persist != "" && m.Rollback == "" {
+				t.Errorf("%s: %q lacks how to verify it, its risk or the way back", f.Signature, m.Title)
+			}
 		}
 	}
 }
