@@ -76,6 +76,14 @@ func changes() map[string]func([]byte) []byte {
 			foreign := foreignLines()
 			return perLine(b, func(i int, s string) string { return foreign[i%len(foreign)] + s })
 		},
+		"a container's prefix": func(b []byte) []byte {
+			return perLine(b, func(i int, s string) string {
+				if !decorated.MatchString(s) {
+					return s
+				}
+				return [...]string{"broker-1  | ", "2026-12-01T05:28:05.754123456Z ", "2026-12-01T05:28:05.7Z stdout F "}[i%3] + s
+			})
+		},
 		"no final line end": func(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) },
 	}
 }

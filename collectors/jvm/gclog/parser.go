@@ -91,6 +91,7 @@ func (p *Parser) Feed(line []byte, now time.Time) {
 	case line[0] == '[' && p.unified(line):
 	case bare(line):
 		p.message(line, nil)
+	case p.legacy.depth == 0 && p.prefixed(line):
 	default:
 		p.scanLegacy(line)
 	}

@@ -21,7 +21,7 @@ type Part struct {
 
 // rotated is what rotation adds to a name: HotSpot ".N" and ".N.current", and
 // logrotate ".N", "-20240131" or ".2024-01-31", each maybe compressed.
-var rotated = regexp.MustCompile(`^(.+?)(?:\.(\d{1,4})(\.current)?|-(\d{8}(?:-\d+)?)|\.(\d{4}-\d\d-\d\d(?:-\d+)?))?$`)
+var rotated = regexp.MustCompile(`^(.+?)(?:\.(\d{1,3})(\.current)?|-(\d{8}(?:-\d+)?)|\.(\d{4}-\d\d-\d\d(?:-\d+)?))?$`)
 
 // BaseName is the name of the log that a file is a part of: "gc.log" for
 // "gc.log.3", "gc.log.0.current" and "gc.log.2.gz". Folders stay.

@@ -49,18 +49,51 @@ func (d *decorations) stamp() stamp {
 func (p *Parser) unified(line []byte) bool {
 	var d decorations
 	message, ok := d.split(line)
-	if !ok {
+	if ok {
+		p.decorated(message, &d)
+	}
+	return ok
+}
+
+// prefixed reads a line with decorations that a container runtime or a collector
+// of logs has put words in front of. One of the decorations must be a time or a
+// level: others write brackets too.
+func (p *Parser) prefixed(line []byte) bool {
+	at := bytes.IndexByte(line, '[')
+	if at <= 0 || line[at-1] != ' ' {
 		return false
 	}
+	var d decorations
+	message, ok := d.split(line[at:])
+	if !ok || !d.known() {
+		return false
+	}
+	p.decorated(message, &d)
+	return true
+}
+
+// known reports whether there is a time or a level among the decorations.
+func (d *decorations) known() bool {
+	for _, g := range d.groups[:d.n] {
+		switch string(g) {
+		case "info", "debug", "trace", "warning", "error":
+			return true
+		}
+	}
+	s := d.stamp()
+	return s.told || !s.wall.IsZero()
+}
+
+// decorated reads what follows the decorations.
+func (p *Parser) decorated(message []byte, d *decorations) {
 	if len(message) == 0 {
-		return true
+		return
 	}
 	if last := d.groups[d.n-1]; bytes.Equal(last, []byte("safepoint,stats")) {
 		p.statistics(message)
-		return true
+		return
 	}
-	p.message(message, &d)
-	return true
+	p.message(message, d)
 }
 
 // message reads the text of a unified line. The times are read only for the few
