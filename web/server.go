@@ -93,6 +93,8 @@ func (s *server) shareRoutes(r chi.Router) {
 	r.Get("/snapshots/{id}/view/*", s.ownView)
 	r.Get("/snapshots/{id}/archive", s.archive)
 	r.Get("/snapshots/{id}/html", s.htmlFile)
+	r.Get("/snapshots/{id}/redact", s.private(s.redact))
+	r.Post("/snapshots/{id}/redact", s.change(s.postRedact))
 	r.Get("/snapshots/{id}/today", s.private(s.today))
 	r.Get("/login", s.private(s.login))
 

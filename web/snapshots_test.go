@@ -204,7 +204,7 @@ func TestLinkLeadsNowhereElse(t *testing.T) {
 func TestChangesNeedTheToken(t *testing.T) {
 	s := sharingOf(t, nil)
 	path := s.frozen(t)
-	for _, p := range []string{"/snapshots", "/api/v1/snapshots", "/snapshots/import", path + "/links", path + "/links/x/revoke", path + "/delete"} {
+	for _, p := range []string{"/snapshots", "/api/v1/snapshots", "/snapshots/import", path + "/links", path + "/links/x/revoke", path + "/delete", path + "/redact"} {
 		for _, auth := range []string{"", "Bearer " + strings.Repeat("0", 32), "Bearer "} {
 			if w := s.post(t, p, s.minutes(), "Authorization", auth); w.Code != http.StatusForbidden {
 				t.Errorf("%s with %q: status %d", p, auth, w.Code)
@@ -349,4 +349,25 @@ func (zeros) Read(p []byte) (int, error) {
 		p[i] = '0'
 	}
 	return len(p), nil
+}
+
+// TestRedactThroughThePage looks at the preview and makes the twin.
+func TestRedactThroughThePage(t *testing.T) {
+	s := sharingOf(t, nil)
+	path := s.frozen(t)
+	bearer := []string{"Authorization", "Bearer " + s.admin.Token()}
+	if w := s.get(t, path+"/redact"); w.Code != http.StatusForbidden {
+		t.Errorf("without the token: status %d", w.Code)
+	}
+	w := s.get(t, path+"/redact?words=balance_dirty_pages", bearer...)
+	if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, "broker-07") || !strings.Contains(body, "host-1") || !strings.Contains(body, "word-1") {
+		t.Fatalf("status %d: %s", w.Code, body)
+	}
+	if w = s.post(t, path+"/redact", nil); w.Code != http.StatusSeeOther || w.Header().Get("Location") == path {
+		t.Fatalf("status %d to %s", w.Code, w.Header().Get("Location"))
+	}
+	link := s.linked(t, w.Header().Get("Location"))
+	if body := s.get(t, link).Body.String(); strings.Contains(body, "broker-07") || !strings.Contains(body, "names and addresses are replaced") {
+		t.Error("the host's name is in what the link shows")
+	}
 }

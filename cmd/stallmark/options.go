@@ -43,7 +43,9 @@ type options struct {
 	duration time.Duration // --for
 	output   string        // -o
 	from, to string        // of a snapshot
-	zones    []string      // --zone
+
+	redactPaths bool
+	zones       []string // --zone
 
 	set map[string]bool // named on the command line
 }

@@ -23,7 +23,7 @@ import (
 func snapshotCommand() command {
 	return command{
 		name:    "snapshot",
-		args:    "list|create|export ID|import FILE...|delete ID",
+		args:    "list|create|export ID|redact ID|import FILE...|delete ID",
 		summary: "Freeze an incident, or bring frozen ones in and out",
 		help: `
 create   asks the running service to freeze the last minutes (--for), or from
@@ -31,6 +31,8 @@ create   asks the running service to freeze the last minutes (--for), or from
 list     prints what is frozen, the newest first
 export   writes a snapshot to -o FILE (.stallmark, or .html for one page that
          opens without a network), or to standard output
+redact   makes a twin without addresses, host names, users, topics, groups and
+         keys (--paths: paths too), prints its id, and with --json what was replaced
 import   takes files that another instance has exported
 delete   removes a snapshot and its links
 
@@ -43,6 +45,7 @@ cut to its first digits. The service is found at --listen, its token in --data.`
 				{"from", "TIME", "from when, as in 2026-03-01T03:12:41Z", text(&o.from), true},
 				{"to", "TIME", "until when", text(&o.to), true},
 				{"o", "FILE", "where export writes", text(&o.output), true},
+				{"paths", "", "replace paths as well", (*toggle)(&o.redactPaths), true},
 				{"json", "", "print JSON", (*toggle)(&o.json), true},
 			}
 		},
@@ -52,10 +55,10 @@ cut to its first digits. The service is found at --listen, its token in --data.`
 
 func runSnapshot(ctx context.Context, p *program, o *options, args []string) (int, error) {
 	if len(args) == 0 {
-		return exitUsage, usagef("snapshot: want list, create, export, import or delete")
+		return exitUsage, usagef("snapshot: want list, create, export, redact, import or delete")
 	}
 	rest := args[1:]
-	want := map[string][2]int{"list": {0, 0}, "create": {0, 0}, "export": {1, 1}, "import": {1, 1000}, "delete": {1, 1}}
+	want := map[string][2]int{"list": {0, 0}, "create": {0, 0}, "export": {1, 1}, "redact": {1, 1}, "import": {1, 1000}, "delete": {1, 1}}
 	n, ok := want[args[0]]
 	if !ok || len(rest) < n[0] || len(rest) > n[1] {
 		return exitUsage, usagef("snapshot %s: see stallmark snapshot --help", strings.Join(args, " "))
@@ -73,6 +76,8 @@ func runSnapshot(ctx context.Context, p *program, o *options, args []string) (in
 		err = p.listSnapshots(o, folder)
 	case "export":
 		err = p.exportSnapshot(ctx, o, folder, rest[0])
+	case "redact":
+		err = p.redactSnapshot(o, folder, rest[0])
 	case "import":
 		err = p.importSnapshots(folder, rest)
 	case "delete":
@@ -171,6 +176,31 @@ func (p *program) exportSnapshot(ctx context.Context, o *options, f *snapshot.Fo
 		_, err := io.Copy(w, in)
 		return err
 	})
+}
+
+// redactSnapshot makes the redacted twin of a snapshot.
+func (p *program) redactSnapshot(o *options, f *snapshot.Folder, id string) error {
+	info, err := findSnapshot(f, id)
+	if err != nil {
+		return err
+	}
+	s, err := f.Get(info.ID)
+	if err != nil {
+		return err
+	}
+	twin, replaced, err := snapshot.Redact(s, info.ID, snapshot.Choice{Paths: o.redactPaths})
+	if err != nil {
+		return err
+	}
+	made, err := f.Put(twin)
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		_, err = fmt.Fprintln(p.stdout, made.ID)
+		return err
+	}
+	return writeJSON(p.stdout, []any{map[string]any{"id": made.ID, "replaced": replaced}})
 }
 
 // writeOutput writes to a new file, or to standard output without a name.

@@ -93,3 +93,20 @@ type Sheet struct{ ID, Title, Body string }
 
 // exportPolicy allows the file's own style and nothing else.
 const exportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+// Redact is the preview of a redacted snapshot.
+type Redact struct {
+	Page
+	Row      SnapshotRow
+	Paths    bool
+	Words    string
+	Replaced []Replacement
+	Leaving  []string // texts of the host that stay in it
+	More     int      // that are not shown
+}
+
+// Replacement is a text and what stands for it.
+type Replacement struct {
+	Kind, From, To string
+	Times          int
+}

@@ -1,0 +1,120 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/go-chi/chi/v5"
+
+	"stallmark/storage/snapshot"
+	"stallmark/web/format"
+	"stallmark/web/view"
+)
+
+// Bounds of the words that a visitor has replaced.
+const (
+	maxWords = 100
+	maxWord  = 200
+)
+
+// choiceOf reads what is to be replaced from a query or a form.
+func choiceOf(r *http.Request) (snapshot.Choice, error) {
+	c := snapshot.Choice{Paths: r.FormValue("paths") != ""}
+	for word := range strings.FieldsFuncSeq(r.FormValue("words"), func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		if len(word) > maxWord || len(c.Words) >= maxWords {
+			return c, badRequest("words: want at most %d, each of at most %d bytes", maxWords, maxWord)
+		}
+		c.Words = append(c.Words, word)
+	}
+	return c, nil
+}
+
+// redacted makes the redacted twin that a request asks for.
+func (s *server) redacted(r *http.Request) (*snapshot.Snapshot, []snapshot.Replaced, snapshot.Choice, error) {
+	choice, err := choiceOf(r)
+	if err != nil {
+		return nil, nil, choice, err
+	}
+	id := chi.URLParam(r, "id")
+	got, err := s.sharing.get(id, s.cfg.Now())
+	if err != nil {
+		return nil, nil, choice, snapshotError(err)
+	}
+	twin, replaced, err := snapshot.Redact(got, id, choice)
+	return twin, replaced, choice, err
+}
+
+// maxPreview is how many texts the preview shows.
+const maxPreview = 200
+
+// redact shows what would leave: every text that is replaced and by what, and
+// the texts that stay.
+func (s *server) redact(r *http.Request, w view.Window) (templ.Component, error) {
+	if !s.may(r) {
+		return nil, errNotAllowed
+	}
+	info, err := s.sharing.Folder.Info(chi.URLParam(r, "id"))
+	if err != nil {
+		return nil, snapshotError(err)
+	}
+	twin, replaced, choice, err := s.redacted(r)
+	if err != nil {
+		return nil, err
+	}
+	page := view.Redact{Page: s.frame(r, w, "Redact"), Row: s.snapshotRow(info, w), Paths: choice.Paths, Words: strings.Join(choice.Words, ", ")}
+	for _, one := range replaced {
+		page.Replaced = append(page.Replaced, view.Replacement{Kind: one.Kind, From: format.Clean(one.From), To: one.To, Times: one.Times})
+	}
+	page.Leaving = leaving(twin)
+	if len(page.Leaving) > maxPreview {
+		page.More = len(page.Leaving) - maxPreview
+		page.Leaving = page.Leaving[:maxPreview]
+	}
+	return view.RedactPage(page), nil
+}
+
+// leaving are the texts of a redacted snapshot that come from the host: of its
+// events, its settings and the labels of its series, each once.
+func leaving(s *snapshot.Snapshot) []string {
+	seen := map[string]bool{"": true}
+	var out []string
+	add := func(text string) {
+		if text = format.Clean(text); !seen[text] {
+			seen[text] = true
+			out = append(out, text)
+		}
+	}
+	for _, e := range s.Events {
+		add(e.Text)
+	}
+	for _, f := range s.Facts {
+		add(f.Key + " = " + f.Value)
+	}
+	var values []string
+	for _, one := range s.Samples {
+		for _, l := range one.Labels {
+			if l.Name != nameLabel {
+				values = append(values, l.Name+" = "+l.Value)
+			}
+		}
+	}
+	slices.Sort(values)
+	for _, v := range values {
+		add(v)
+	}
+	return out
+}
+
+func (s *server) postRedact(r *http.Request) (string, error) {
+	twin, _, _, err := s.redacted(r)
+	if err != nil {
+		return "", err
+	}
+	info, err := s.sharing.Folder.Put(twin)
+	return "/snapshots/" + info.ID, snapshotError(err)
+}
