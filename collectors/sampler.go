@@ -38,6 +38,7 @@ type Sampler struct {
 	duration []*model.Series
 	skipped  *model.Series
 	lost     float64
+	punctual punctual
 	change   chan time.Duration // an interval that Run has not taken up yet
 }
 
@@ -153,6 +154,7 @@ func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
 	if !s.ask(ctx, at) {
 		return
 	}
+	s.punctual.beat(late, s.lost)
 	expired := false
 	for i, w := range s.workers {
 		if w.since != at {
@@ -256,6 +258,7 @@ func (s *Sampler) notePart(w *worker, at time.Time, c model.Coverage) {
 
 // hanging ends the series of a source that does not answer and says so.
 func (s *Sampler) hanging(w *worker, at time.Time) {
+	s.punctual.unanswered()
 	if !w.ended {
 		w.ended = true
 		for _, series := range w.out.before {

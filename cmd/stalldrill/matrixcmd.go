@@ -51,7 +51,11 @@ func runMatrix(ctx context.Context, p *program, o *options, args []string) (int,
 	}
 	m, err := matrix.Run(ctx, matrix.Config{
 		Modes: modes, Times: o.times, Gap: o.gap, Aside: o.aside, Start: recorder.Start, Log: config.Log,
-		Drill: func(ctx context.Context, mode drill.Mode) (drill.Result, error) { return drill.Run(ctx, config, mode) },
+		Drill: func(ctx context.Context, mode drill.Mode) (drill.Result, error) {
+			res, err := drill.Run(ctx, config, mode)
+			res.Print(p.stderr) // what was felt, beside what will be said
+			return res, err
+		},
 	})
 	return p.printMatrix(o, m, err)
 }
@@ -69,7 +73,7 @@ func (p *program) printMatrix(o *options, m matrix.Matrix, err error) (int, erro
 	switch {
 	case err != nil:
 		return exitUsage, err
-	case wrong+spoilt > 0:
+	case wrong > 0 || spoilt == len(m):
 		return exitNot, nil
 	}
 	return exitOK, nil

@@ -4,10 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"stallmark/collectors"
 	"stallmark/storage/model"
@@ -124,6 +128,28 @@ func TestSelfIsThisProcess(t *testing.T) {
 	}
 	if _, err := cpuTime(1<<22 + 5); err == nil {
 		t.Error("a process that cannot be has CPU time")
+	}
+}
+
+func TestGoBefore(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	folder := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "task")
+	for range 2 { // the second time nothing is to be done
+		why := goBefore(folder)
+		now, err := unix.Getpriority(unix.PRIO_PROCESS, cmd.Process.Pid)
+		if err != nil || (20-now == niceness) != (why == "") {
+			t.Errorf("niceness %d, %v, %q", 20-now, err, why)
+		}
+	}
+	if why := goBefore(filepath.Join(t.TempDir(), "none")); why == "" {
+		t.Error("threads that cannot be listed are fine")
+	}
+	if detail, mend := (protection{waiting: "slow"}).gap(); detail != "slow" || !strings.Contains(mend, "Nice=-10") {
+		t.Errorf("%q, %q", detail, mend)
 	}
 }
 

@@ -91,7 +91,9 @@ func (s *service) run(ctx context.Context) error {
 	}
 	s.greet()
 	failed := s.wait(ctx, served, sampled)
-	s.log.Info("stopping")
+	beats := sampler.Punctuality()
+	s.log.Info("stopping", "beats", beats.Beats, "lost", beats.Lost, "unanswered", beats.Unanswered,
+		"late_p50", beats.P50, "late_p99", beats.P99, "late_max", beats.Max)
 	return errors.Join(failed, s.stop(server, cancel, &others))
 }
 

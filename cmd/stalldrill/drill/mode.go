@@ -20,6 +20,7 @@ type Mode struct {
 	Disk     int64  // room that it wants, bytes; less makes its files smaller
 	Group    string // controller of the control group that it needs
 	Signs    []Sign
+	Slow     *Slow // what the victim must feel besides; nil: whatever it feels
 	Plan     func(Facts) Plan
 }
 
@@ -29,6 +30,13 @@ type Sign struct {
 	Counter string
 	AtLeast float64 // a second
 	None    bool    // instead: it must not move
+}
+
+// Slow is a stall that a mode makes on some machines and not on others: of one
+// operation of the victim, one call in a hundred takes at least so long.
+type Slow struct {
+	Operation string
+	P99       time.Duration
 }
 
 // Plan is what a mode does on one machine.

@@ -2,6 +2,7 @@ package drill
 
 import (
 	"fmt"
+	"time"
 
 	"stallmark/cmd/stalldrill/work"
 )
@@ -16,6 +17,7 @@ func fsyncStorm() Mode {
 		Also:    []string{"disk-saturation"},
 		Disk:    victimDisk + 528*mib,
 		Signs:   []Sign{{Counter: "disk.flushes", AtLeast: 50}},
+		Slow:    &Slow{Operation: "fsync", P99: 100 * time.Millisecond}, // a fast disk takes it without a stall
 		Plan: func(f Facts) Plan {
 			var tasks []work.Task
 			for i := range 8 {

@@ -54,3 +54,16 @@ func judge(signs []Sign, from, to host.Counters, seconds float64) ([]SignSeen, b
 	}
 	return seen, all
 }
+
+// judge finds the operation among what the victim felt. The sign is in
+// milliseconds, not a rate.
+func (s Slow) judge(rows []work.Row) SignSeen {
+	seen := SignSeen{Counter: "victim." + s.Operation + ".p99_ms", AtLeast: float64(s.P99) / 1e6}
+	for _, row := range rows {
+		if row.Operation == s.Operation && row.Phase == "drill" {
+			p99 := row.Call.P99
+			seen.PerSecond, seen.Holds = &p99, p99 >= seen.AtLeast
+		}
+	}
+	return seen
+}

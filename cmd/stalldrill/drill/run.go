@@ -253,6 +253,10 @@ func (r *run) collect() {
 		res.Errors = append(res.Errors, "the victim's figures: "+err.Error())
 	}
 	r.result.Victim = res.Rows
+	if slow := r.mode.Slow; slow != nil {
+		r.result.Signs = append(r.result.Signs, slow.judge(res.Rows))
+		r.result.Provoked = r.result.Provoked && r.result.Signs[len(r.result.Signs)-1].Holds
+	}
 	r.result.Errors = append(r.result.Errors, res.Errors...)
 }
 

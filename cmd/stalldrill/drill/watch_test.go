@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"stallmark/cmd/stalldrill/host"
+
+	"stallmark/cmd/stalldrill/work"
 )
 
 func TestLookKeepsTheBounds(t *testing.T) {
@@ -79,6 +81,26 @@ func TestResultsArePrinted(t *testing.T) {
 	} {
 		if got := r.verdict(); !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestSlowIsJudgedByTheCallAlone(t *testing.T) {
+	row := func(phase string, wait, call float64) work.Row {
+		return work.Row{Operation: "fsync", Phase: phase, Wait: work.Felt{P99: wait}, Call: work.Felt{P99: call}}
+	}
+	slow := Slow{Operation: "fsync", P99: 100 * time.Millisecond}
+	for name, c := range map[string]struct {
+		rows []work.Row
+		want bool
+	}{
+		"slow":              {[]work.Row{row("before", 1, 1), row("drill", 200, 150)}, true},
+		"only late":         {[]work.Row{row("before", 1, 1), row("drill", 200, 20)}, false},
+		"slow before alone": {[]work.Row{row("before", 200, 150), row("drill", 20, 20)}, false},
+		"not measured":      {nil, false},
+	} {
+		if got := slow.judge(c.rows); got.Holds != c.want {
+			t.Errorf("%s: %+v, want %v", name, got, c.want)
 		}
 	}
 }

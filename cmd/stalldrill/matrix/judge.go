@@ -106,7 +106,7 @@ func word(res drill.Result, s Said, aside []string) Word {
 	truth := slices.Contains(res.Truth, f.Signature)
 	switch {
 	case f.Started.After(res.Ended) || ended.Before(res.Began):
-	case truth && f.Severity != model.SeverityInfo:
+	case truth:
 		w.Kind = Wanted
 	case before && (ended.Sub(res.Began) < outlast || f.Started.Before(res.Prepared)):
 		w.Kind = Earlier
@@ -114,7 +114,7 @@ func word(res drill.Result, s Said, aside []string) Word {
 		w.Kind = Beside
 	case res.Harmless && f.Severity == model.SeverityCritical:
 		w.Kind = Untrue
-	case truth, slices.Contains(res.Also, f.Signature), f.Layer != model.LayerCause, f.Severity == model.SeverityInfo, !s.Root:
+	case slices.Contains(res.Also, f.Signature), f.Layer != model.LayerCause, f.Severity == model.SeverityInfo, !s.Root:
 		w.Kind = Beside
 	default:
 		w.Kind = Untrue

@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		{"the cause", provoked("a"), []Said{said("a", critical, 2)}, []Kind{Wanted}, 0},
 		{"one of two causes", provoked("a", "b"), []Said{said("b", warning, 2)}, []Kind{Wanted}, 0},
 		{"nothing", provoked("a"), nil, nil, 1},
-		{"too little", provoked("a"), []Said{said("a", info, 2)}, []Kind{Beside}, 1},
+		{"a cause that weighs little", provoked("a"), []Said{said("a", info, 2), said("x", info, 2)}, []Kind{Wanted, Beside}, 0},
 		{"another root", provoked("a"), []Said{said("a", critical, 2), said("x", warning, 4)}, []Kind{Wanted, Untrue}, 1},
 		{"only another", provoked("a"), []Said{said("x", warning, 4)}, []Kind{Untrue}, 2},
 		{"what may be beside", provoked("a"), []Said{said("a", critical, 2), said("also", critical, 3)}, []Kind{Wanted, Beside}, 0},

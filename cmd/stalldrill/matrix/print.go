@@ -43,11 +43,13 @@ func (m Matrix) Print(w io.Writer) {
 			if v.Right {
 				right++
 			}
+			counted := map[string]bool{} // several subjects are one word
 			for _, word := range v.Said {
 				if cells[word.Signature] == nil {
 					cells[word.Signature] = &cell{}
 				}
-				cells[word.Signature].add(word)
+				cells[word.Signature].add(word, !counted[word.Signature])
+				counted[word.Signature] = true
 			}
 		}
 		fmt.Fprintf(out, "%s\t%d\t%d", mode, times, right)
@@ -87,9 +89,11 @@ type cell struct {
 	now    bool // said of the drill at least once, not only of what was before
 }
 
-func (c *cell) add(w Word) {
-	c.times++
-	c.latest = max(c.latest, w.Seconds)
+func (c *cell) add(w Word, first bool) {
+	if first {
+		c.times++
+		c.latest = max(c.latest, w.Seconds)
+	}
 	c.wanted = c.wanted || w.Kind == Wanted
 	c.untrue = c.untrue || w.Kind == Untrue
 	c.now = c.now || w.Kind != Earlier
