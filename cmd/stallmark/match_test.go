@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -160,6 +161,31 @@ func TestMatchExitCodes(t *testing.T) {
 				t.Errorf("code %d, want %d; want %q in\n%s%s", got.code, c.code, c.want, got.stdout, got.stderr)
 			}
 		})
+	}
+}
+
+// TestMatchReadsAPipeOnce is what <(zcat ...) gives in a shell.
+func TestMatchReadsAPipeOnce(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Skip(err)
+	}
+	go os.WriteFile(fifo, []byte(storeLog), 0o600)
+	if m, got := runMatchJSON(t, fifo); len(m.Matches) != 3 {
+		t.Errorf("%d matches\n%s", len(m.Matches), got.stderr)
+	}
+}
+
+// TestMatchZoneByTheFilesEnd has a file that was not touched after its last line.
+func TestMatchZoneByTheFilesEnd(t *testing.T) {
+	log := writeLog(t, "server.log", serverLog)
+	changed := time.Date(2023, 12, 31, 18, 30, 47, 0, time.UTC)
+	if err := os.Chtimes(log, changed, changed); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := runMatchJSON(t, log)
+	if m.Matches[0].From != "2023-12-31T18:30:46.123Z" || !strings.Contains(m.Matches[0].Zone, "UTC+05:30 (by the file's last change") {
+		t.Errorf("%+v", m.Matches[0])
 	}
 }
 

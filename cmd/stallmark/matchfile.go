@@ -101,6 +101,24 @@ func (m *matcher) openLog(file string) (io.ReadCloser, time.Time, error) {
 	return closeBoth{r, f}, info.ModTime(), nil
 }
 
+// lastStamp looks at the end of a file that is not compressed: its last line tells
+// the zone by the time of the last change, before the first line is printed.
+func lastStamp(file string) (stamp.Stamp, bool) {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return stamp.Stamp{}, false // a pipe can be read once only
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return stamp.Stamp{}, false // it is said elsewhere
+	}
+	defer f.Close()
+	end := make([]byte, min(info.Size(), 64<<10))
+	n, _ := f.ReadAt(end, info.Size()-int64(len(end)))
+	end = bytes.TrimRight(end[:n], "\r\n")
+	return stamp.Before(end, bytes.LastIndexByte(end, '\n')+1)
+}
+
 // closeBoth closes a decompressor and the file below it.
 type closeBoth struct {
 	io.ReadCloser
@@ -134,10 +152,10 @@ type nearbyZone struct {
 }
 
 // lookNearby finds, among the files, logs whose stamps say their zone, such as GC
-// logs. One that is piped in is not looked at before its turn.
+// logs. A pipe can be read once only, so it is left alone.
 func (m *matcher) lookNearby(files []string) {
 	for _, file := range files {
-		if file == "-" {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		r, _, err := m.openLog(file)

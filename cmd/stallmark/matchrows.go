@@ -59,6 +59,9 @@ func (m *matcher) file(name string) error {
 	if near, ok := m.nearby[filepath.Dir(name)]; ok {
 		f.clock.SawNearby(near.offset, near.file)
 	}
+	if last, ok := lastStamp(name); ok {
+		f.clock.SawEnd(last, changed)
+	}
 	s := match.NewScanner(m.set)
 	s.Recognised, s.Unknown = f.recognised, f.unknown
 	failed := s.Scan(r)
