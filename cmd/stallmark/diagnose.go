@@ -28,8 +28,8 @@ Without a PATH it watches this host for a while (--for) and gives its verdict.
 A PATH is a recording made with "stallmark record", a folder with one in it, or
 "-" for one on standard input; each gets a report of its own. Anything else is
 read as text, all of it together: output of vmstat, iostat, sar, free and top,
-copies of /proc, stacks, kernel logs, in any mixture, plain or in tar, zip, gz
-or zst.
+copies of /proc, stacks, kernel logs, logs of brokers and GC logs of their JVMs,
+in any mixture, plain or in tar, zip, gz or zst.
 
 Exit codes: 0 nothing found; 1 findings; 2 usage or unreadable input;
 3 nothing found, but a critical kernel cause could not be judged for want of

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stallmark/collectors/process"
+	"stallmark/storage/model"
 )
 
 // Discovery works out where the logs of the watched processes are.
@@ -42,6 +43,31 @@ func (d *Discovery) beat(f *Follower, at time.Time) {
 		targets = append(targets, TargetsOf(p)...)
 	}
 	f.SetTargets(targets)
+}
+
+// lacking says which logs of the watched brokers cannot even be looked for.
+func (d *Discovery) lacking() []model.Coverage {
+	var list []model.Coverage
+	for _, p := range d.last {
+		product := productOf(p.Role)
+		if !slices.Contains([]string{"rocketmq", "kafka", "zookeeper"}, product) {
+			continue
+		}
+		if p.Logs == "" {
+			list = append(list, model.Coverage{
+				Source: "logs of " + p.Name, State: model.SourceAbsent,
+				Detail: "neither its flags nor its user's home folder tell where it writes them", Mend: "name the files with --log",
+			})
+		}
+		if p.GCLog == "" {
+			list = append(list, model.Coverage{
+				Source: "GC log of " + p.Name, State: model.SourceAbsent, Detail: "the JVM was started without one",
+				Mend: "-Xlog:gc*,safepoint:file=FILE:time,uptime,level,tags:filecount=5,filesize=30M (JDK 8: -Xloggc:FILE -XX:+PrintGCDetails " +
+					"-XX:+PrintGCDateStamps -XX:+PrintGCApplicationStoppedTime -XX:+UseGCLogFileRotation -XX:NumberOfGCLogFiles=5 -XX:GCLogFileSize=30M)",
+			})
+		}
+	}
+	return list
 }
 
 // TargetsOf lists where the logs of a process are, by its product's layout.

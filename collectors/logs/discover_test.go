@@ -111,6 +111,9 @@ func TestBrokerIsFollowedOverARestart(t *testing.T) {
 	}
 	write("store.log", line(700))
 	until(t, func() bool { return count("42") == 1 })
+	if covered("logs of rocketmq-broker") != "" {
+		t.Error("logs that are there are said to be missing")
+	}
 	procs = []process.Process{{ID: process.ID{Pid: 43, Start: 2}, Name: "rocketmq-broker", Role: "rocketmq-broker", Logs: "/logs"}}
 	beat()
 	beat()
@@ -130,4 +133,13 @@ func until(t *testing.T, done func() bool) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("it does not happen")
+}
+
+func TestWhatCannotBeLookedForIsSaid(t *testing.T) {
+	d := NewDiscovery(nil, nil)
+	d.last = []process.Process{{Name: "kafka-broker", Role: "kafka-broker"}, {Name: "app", Role: "jvm"}}
+	got := d.lacking()
+	if len(got) != 2 || got[0].Source != "logs of kafka-broker" || got[1].Source != "GC log of kafka-broker" || got[1].Mend == "" {
+		t.Errorf("%+v", got)
+	}
 }

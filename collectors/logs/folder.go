@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ type folder struct {
 
 	mu     sync.Mutex // of what follows, which others read or write
 	next   *Target    // the same target after its process was started again
+	told   bool       // it has been published
 	states []Status
 	places []Position
 	since  time.Time // of the work under way, zero between polls
@@ -346,6 +348,19 @@ func (d *folder) positions(base string) []Position {
 		}
 	}
 	return found
+}
+
+// own splits positions into those of the logs in this folder and others.
+func (d *folder) own(all []Position) (own, others []Position) {
+	prefix := d.logKey("")
+	for _, p := range all {
+		if base, ok := strings.CutPrefix(p.Log, prefix); ok && !strings.Contains(base, "/") {
+			own = append(own, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return own, others
 }
 
 func (d *folder) logKey(base string) string { return d.target.Process + "|" + joined(d.path, base) }

@@ -47,6 +47,7 @@ type Follower struct {
 	mu      sync.Mutex
 	targets []Target
 	running map[string]*running
+	saved   []Position // of logs that no folder looks after
 	wake    chan struct{}
 }
 
@@ -72,7 +73,7 @@ func New(cfg Config) *Follower {
 		cfg.Alert = func() bool { return false }
 	}
 	return &Follower{
-		cfg: cfg, limit: &limiter{rate: cfg.Rate, now: cfg.Now}, claims: newClaims(), running: map[string]*running{}, wake: make(chan struct{}, 1),
+		cfg: cfg, limit: &limiter{rate: cfg.Rate, now: cfg.Now}, claims: newClaims(), running: map[string]*running{}, saved: cfg.Saved, wake: make(chan struct{}, 1),
 	}
 }
 
@@ -157,6 +158,8 @@ func (f *Follower) arrange(ctx context.Context, all *sync.WaitGroup) {
 		if now.Sub(r.gone) >= releaseIn {
 			r.cancel()
 			delete(f.running, key)
+			_, places, _ := r.folder.status()
+			f.keep(places)
 		}
 	}
 }
@@ -165,13 +168,23 @@ func (f *Follower) begin(ctx context.Context, t Target, path string, all *sync.W
 	within, cancel := context.WithCancel(ctx)
 	d := newFolder(&f.cfg, t, path, f.limit, f.started)
 	d.claims = f.claims
+	d.saved, f.saved = d.own(f.saved)
 	all.Go(func() { d.run(within) })
 	return &running{folder: d, cancel: cancel}
 }
 
+// maxKept bounds the positions of logs that nobody looks after.
+const maxKept = 2000
+
+// keep takes the positions of a folder that is left, for when it is wanted again.
+func (f *Follower) keep(places []Position) {
+	f.saved = append(f.saved, places...)
+	f.saved = f.saved[max(0, len(f.saved)-maxKept):]
+}
+
 func newFolder(cfg *Config, t Target, path string, limit *limiter, started time.Time) *folder {
 	return &folder{
-		cfg: cfg, target: t, path: path, now: cfg.Now, started: started, limit: limit, saved: cfg.Saved,
+		cfg: cfg, target: t, path: path, now: cfg.Now, started: started, limit: limit,
 		opener:  opener{cfg.Files, hostFiles{cfg.Rootfs}, t.Owner},
 		streams: map[string]*stream{}, claims: newClaims(),
 	}
@@ -259,7 +272,9 @@ func (f *Follower) Positions() []Position {
 		_, places, _ := d.status()
 		all = append(all, places...)
 	}
-	return all
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append(all, f.saved...)
 }
 
 func (f *Follower) folders() []*folder {

@@ -61,6 +61,7 @@ func (r *rig) start(saved []Position, names ...string) {
 	}
 	limit := &limiter{rate: 1 << 40, now: r.cfg.Now}
 	r.d = newFolder(&r.cfg, Target{Folder: r.dir, Names: names, Kind: KindText}, r.dir, limit, r.at.Add(time.Hour))
+	r.d.saved, _ = r.d.own(saved)
 	r.t.Cleanup(func() { r.d.shut() })
 }
 

@@ -170,6 +170,11 @@ func (s *Source) state(out *collectors.Out) error {
 		missing = append(missing, c.Source+": "+c.Detail)
 	}
 	s.emitZeros(out, states)
+	if s.discover != nil {
+		for _, c := range s.discover.lacking() {
+			out.Cover(c)
+		}
+	}
 	switch {
 	case len(hanging) > 0:
 		return &collectors.Gap{

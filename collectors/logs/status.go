@@ -55,6 +55,7 @@ func (d *folder) publish() {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.told = true
 	d.states, d.places, d.since = states, places, time.Time{}
 }
 
@@ -63,5 +64,8 @@ func (d *folder) publish() {
 func (d *folder) status() ([]Status, []Position, time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if !d.told { // it has not come so far
+		return d.states, d.saved, d.since
+	}
 	return d.states, d.places, d.since
 }
