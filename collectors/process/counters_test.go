@@ -110,20 +110,25 @@ func TestStoreDevice(t *testing.T) {
 		disks  Disks
 		config string
 		want   string
+		fstype string
 	}{
-		"by its mount, partition's own name": {nil, "log.dirs=/data/k", "vdb"},
-		"by its mount, disk below":           {fakeDisks{"254:16": "nvme0n1,nvme1n1"}, "log.dirs=/data/k,/other", "nvme0n1,nvme1n1"},
-		"btrfs by its source":                {fakeDisks{}, "log.dirs=/btr/k", "vdd"},
-		"unknown":                            {nil, "log.dirs=/over/k", ""},
+		"by its mount, partition's own name": {nil, "log.dirs=/data/k", "vdb", ""},
+		"by its mount, disk below":           {fakeDisks{"254:16": "nvme0n1,nvme1n1"}, "log.dirs=/data/k,/other", "nvme0n1,nvme1n1", ""},
+		"btrfs by its source":                {fakeDisks{}, "log.dirs=/btr/k", "vdd", ""},
+		"unknown":                            {nil, "log.dirs=/over/k", "", "overlay"},
+		"in memory":                          {nil, "log.dirs=/mem/k", "", "tmpfs"},
 	} {
 		tree := newBrokerTree()
 		tree.Files["proc/42/maps"] = []byte("7f1000000000-7f1000001000 r-xp 00000000 08:01 5 /lib/libc.so.6\n")
-		tree.Files["proc/42/mountinfo"] = []byte("30 22 254:16 / /data rw - xfs /dev/vdb rw\n32 22 0:40 / /btr rw - btrfs /dev/vdd rw\n33 22 0:50 / /over rw - overlay overlay rw\n")
+		tree.Files["proc/42/mountinfo"] = []byte("30 22 254:16 / /data rw - xfs /dev/vdb rw\n32 22 0:40 / /btr rw - btrfs /dev/vdd rw\n33 22 0:50 / /over rw - overlay overlay rw\n34 22 0:51 / /mem rw - tmpfs none rw\n")
 		tree.Files["proc/diskstats"] = []byte(" 254      16 vdb 1 2 3\n")
 		b := newBench(t, Config{Files: fakeFiles{"/etc/server.properties": c.config}, Disks: c.disks})
 		got := b.beats(tree, 2)
 		if v := got.facts["process.42.store_device"]; v != c.want {
 			t.Errorf("%s: %q, want %q", name, v, c.want)
+		}
+		if v := got.facts["process.42.store_fstype"]; v != c.fstype {
+			t.Errorf("%s: file system %q, want %q", name, v, c.fstype)
 		}
 	}
 }

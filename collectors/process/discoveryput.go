@@ -26,7 +26,7 @@ func (d *discovery) put(out *collectors.Out, w *watched) {
 		out.Fact(f.key, f.value)
 	}
 	for _, f := range []fact{
-		{"store", firstOf(w.store, l.store)}, {"store_device", l.storeDevice}, {"version", firstOf(w.version, l.version)},
+		{"store", firstOf(w.store, l.store)}, {"store_device", l.storeDevice}, {"store_fstype", l.storeFstype}, {"version", firstOf(w.version, l.version)},
 	} {
 		if f.value != "" {
 			out.Fact(prefix+f.key, f.value)

@@ -27,6 +27,7 @@ type mount struct {
 	number string // of the device, "254:1"; 0:N where the file system has none
 	point  string
 	source string
+	fstype string
 }
 
 // mountOf finds the mount that holds a folder: the longest mount point above
@@ -52,7 +53,7 @@ func parseMount(line string) (mount, bool) {
 	if !ok || len(f) < 5 || len(tail) < 2 {
 		return mount{}, false
 	}
-	return mount{f[2], unescapeMount(f[4]), unescapeMount(tail[1])}, true
+	return mount{f[2], unescapeMount(f[4]), unescapeMount(tail[1]), tail[0]}, true
 }
 
 // below reports whether dir is point or lies in it.

@@ -168,6 +168,9 @@ func (r *resources) maps(root collectors.Root, w *watched, p *resourcesOf, missi
 	if store := firstOf(p.learned.store, w.store); store != "" && p.learned.storeDevice == "" {
 		if m, ok := r.mountUnder(root, w, store); ok {
 			p.learned.storeDevice, p.learned.storeVolume = r.disk(root, m), r.volume(root, m.number)
+			if p.learned.storeFstype = ""; p.learned.storeDevice == "" {
+				p.learned.storeFstype = cleanName(m.fstype) // tmpfs: the store is in memory
+			}
 		}
 	}
 	if cap(r.buf) > maxKeptBuffer {

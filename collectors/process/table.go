@@ -46,6 +46,7 @@ type learned struct {
 	store       string // data folder that has mapped segment files
 	storeDevice string // physical disk below the store
 	storeVolume string // block device that the store's file system lies on
+	storeFstype string // kind of file system, where there is no device below it
 	version     string
 }
 
