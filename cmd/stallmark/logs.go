@@ -51,7 +51,7 @@ func (p *program) followLogs(o *options, m machine, root collectors.Root, saved 
 	cfg.Host, cfg.Boot, cfg.Now, cfg.ClockTicks = time.Local, logs.BootTime(root), p.now, m.clockTicks
 	f := &following{source: logs.NewSource(cfg), named: o.logTargets()}
 	fc := logs.Config{
-		Open: f.source.Open, Files: m.logFiles, Rootfs: o.paths.Rootfs, Now: p.now, Saved: saved, Alert: m.alert,
+		Open: f.source.Open, Close: f.source.Close, Files: m.logFiles, Rootfs: o.paths.Rootfs, Now: p.now, Saved: saved, Alert: m.alert,
 		Rate: logs.DefaultRate,
 	}
 	if m.thorough { // to be recorded

@@ -372,6 +372,9 @@ func (d *folder) shut() {
 		for _, p := range s.parts {
 			p.file.Close()
 		}
+		if d.cfg.Close != nil {
+			d.cfg.Close(s.feeder.consumer)
+		}
 	}
 	if d.open {
 		d.dir.Close()

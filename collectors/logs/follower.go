@@ -12,6 +12,9 @@ import (
 type Config struct {
 	// Open makes the consumer of a log, before its first line.
 	Open func(*File) Consumer
+	// Close is told of the consumer of a log that is not followed any more. May be
+	// nil.
+	Close func(Consumer)
 	// Files opens what targets with an owner name; nil where there are none.
 	Files Files
 	// Rootfs is where / of the host is, for targets without an owner.

@@ -47,7 +47,6 @@ type Source struct {
 
 	mu        sync.Mutex
 	reporters []Reporter
-	files     []*File
 	follower  *Follower
 	discover  *Discovery
 	kernel    *Kernel
@@ -89,8 +88,15 @@ func (s *Source) Open(file *File) Consumer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reporters = append(s.reporters, r)
-	s.files = append(s.files, file)
 	return r
+}
+
+// Close ends the series of a log that is not followed any more; it is for
+// [Config].
+func (s *Source) Close(c Consumer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reporters = slices.DeleteFunc(s.reporters, func(r Reporter) bool { return r == c })
 }
 
 // discard takes lines that nobody wants.

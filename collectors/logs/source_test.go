@@ -160,3 +160,19 @@ func TestLinesThatDoNotMatchAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations for 1000 lines", n)
 	}
 }
+
+func TestALogThatIsLeftHasNoSeries(t *testing.T) {
+	d := newDesk(t)
+	d.feed(line(700))
+	d.beat()
+	if got, _ := d.beat(); got["stallmark_log_matches_total"] != 1 {
+		t.Fatalf("%v", got)
+	}
+	d.source.Close(d.feeder.consumer)
+	d.out.Reset(d.at.Add(time.Second))
+	_ = d.source.Collect(d.root, d.out)
+	d.out.EndMissing()
+	if samples := d.out.Samples(); len(samples) == 0 || !model.IsStale(samples[0].Value) {
+		t.Errorf("samples %v, want ends of series", samples)
+	}
+}
