@@ -7,9 +7,11 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -23,35 +25,43 @@ type corpus struct {
 
 var readCorpus = sync.OnceValues(func() (corpus, error) {
 	c := corpus{map[string][]byte{}, map[string]map[string]string{}}
-	f, err := os.Open("testdata/logs.tar.zst")
+	err := eachIn("testdata/logs.tar.zst", func(name string, b []byte) {
+		if name == "TRUTH.tsv" {
+			c.read(b)
+		} else {
+			c.logs[name] = b
+		}
+	})
+	return c, err
+})
+
+// eachIn gives the files of an archive by the last part of their names.
+func eachIn(archive string, each func(name string, b []byte)) error {
+	f, err := os.Open(archive)
 	if err != nil {
-		return c, err
+		return err
 	}
 	defer f.Close()
 	z, err := zstd.NewReader(f)
 	if err != nil {
-		return c, err
+		return err
 	}
 	defer z.Close()
 	for t := tar.NewReader(z); ; {
 		h, err := t.Next()
 		if err == io.EOF {
-			return c, nil
+			return nil
 		}
 		if err != nil {
-			return c, err
+			return err
 		}
 		b, err := io.ReadAll(t)
 		if err != nil {
-			return c, err
+			return err
 		}
-		if h.Name == "TRUTH.tsv" {
-			c.read(b)
-		} else {
-			c.logs[path.Base(h.Name)] = b
-		}
+		each(path.Base(h.Name), b)
 	}
-})
+}
 
 func (c *corpus) read(b []byte) {
 	for line := range strings.Lines(string(b)) {
@@ -178,5 +188,64 @@ func TestManagementBeans(t *testing.T) {
 	}
 	if compared < 80 {
 		t.Errorf("compared %d counts only", compared)
+	}
+}
+
+// Logs of JDK 11, 21 and 25 without decorations, with odd ones and at trace, and
+// what the management beans counted at the end of each run: the old collectors'
+// beans count a full collection inside a young one under both.
+func TestOtherJDKs(t *testing.T) {
+	logs := map[string][]byte{}
+	var beans []byte
+	if err := eachIn("testdata/others.tar.zst", func(name string, b []byte) {
+		if name == "BEANS.tsv" {
+			beans = b
+		} else {
+			logs[name] = b
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	figure := map[string]func(*Figures) int64{
+		"Copy": func(f *Figures) int64 { return f.Young + f.Nested }, "ParNew": func(f *Figures) int64 { return f.Young + f.Nested },
+		"MarkSweepCompact": func(f *Figures) int64 { return f.Full }, "PS MarkSweep": func(f *Figures) int64 { return f.Full },
+		"PS Scavenge": func(f *Figures) int64 { return f.Young }, "G1 Young Generation": func(f *Figures) int64 { return f.Young },
+		"G1 Old Generation": func(f *Figures) int64 { return f.Full }, "G1 Concurrent GC": func(f *Figures) int64 { return f.RemarkCleanup },
+		"Shenandoah Pauses": func(f *Figures) int64 { return f.Pauses },
+	}
+	compared, nested := 0, int64(0)
+	for line := range strings.Lines(string(beans)) {
+		f := strings.Split(line, "\t")
+		of, ok := figure[f[1]]
+		if !ok {
+			continue
+		}
+		got := parse(t, logs[f[0]], Handler{})
+		compared++
+		nested += got.Nested
+		if want, err := strconv.ParseInt(f[2], 10, 64); err != nil || of(got) != want {
+			t.Errorf("%s: %s is %s, the log has %d", f[0], f[1], f[2], of(got))
+		}
+		if strings.HasPrefix(f[0], "jdk11-CMS") && got.CPULines > got.Pauses {
+			t.Errorf("%s: %d processor times for %d pauses: those of concurrent phases are no pause's", f[0], got.CPULines, got.Pauses)
+		}
+	}
+	if compared < 20 || nested == 0 {
+		t.Errorf("%d counts compared, %d nested collections", compared, nested)
+	}
+	if f := parse(t, logs["jdk25-Epsilon.log"], Handler{}); !f.PausesTold() || f.Pauses != 0 {
+		t.Errorf("Epsilon never collects: none, and known to be none; got %d, %v", f.Pauses, f.PausesTold())
+	}
+}
+
+// The parts of ZGC's pauses that JDK 11 prints at debug are no pauses.
+func TestSubPhases(t *testing.T) {
+	f := parse(t, []byte(`[0.332s][debug][gc,phases] GC(0) Pause Roots Setup (VM Thread) 0.006ms
+[0.332s][debug][gc,phases] GC(0) Pause Roots Threads (ZWorker#0) 0.100ms
+[0.333s][debug][gc,phases] GC(0) Pause Retire TLABS (VM Thread) 0.017ms
+[0.333s][info ][gc,phases] GC(0) Pause Mark Start 0.413ms
+`), Handler{})
+	if f.Pauses != 1 || f.PauseTotal != 413*time.Microsecond {
+		t.Errorf("%d pauses, %v", f.Pauses, f.PauseTotal)
 	}
 }
