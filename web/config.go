@@ -32,6 +32,8 @@ type Config struct {
 	Costs func() []rules.Cost
 	// Shares are the snapshots; nil: nothing can be frozen.
 	Shares *Shares
+	// Triage judges texts that somebody gives; nil: there is no such page.
+	Triage Triage
 	// Admin knows who may change something; nil: nobody.
 	Admin *access.Admin
 	// Basic asks who wants to read; nil: reading is open.

@@ -21,9 +21,9 @@ import (
 
 // Bounds of what is frozen: a snapshot is about an incident, not about a week.
 const (
-	minFrozen = 10 * time.Second
-	maxFrozen = 3 * time.Hour
-	maxLines  = 400 // expressions
+	minFrozen = 10     // beats
+	maxFrozen = 10_800 // beats: three hours of seconds
+	maxLines  = 400    // expressions
 )
 
 // Order is what is to be frozen, and for whom.
@@ -54,8 +54,8 @@ func NewFreezer(cfg Config, samples func(ctx context.Context, from, to time.Time
 func (f *Freezer) Freeze(ctx context.Context, o Order) (*snapshot.Snapshot, error) {
 	cfg := f.server.cfg
 	from, to := o.From.UTC().Truncate(cfg.Interval), o.To.UTC().Truncate(cfg.Interval)
-	if span := to.Sub(from); span < minFrozen || span > maxFrozen {
-		return nil, badRequest("%v to %v is %v long: a snapshot takes %v to %v", format.Stamp(from), format.Stamp(to), span, minFrozen, maxFrozen)
+	if span := to.Sub(from); span < minFrozen*cfg.Interval || span > maxFrozen*cfg.Interval {
+		return nil, badRequest("%v to %v is %v long: a snapshot takes %v to %v", format.Stamp(from), format.Stamp(to), span, minFrozen*cfg.Interval, maxFrozen*cfg.Interval)
 	}
 	s := &snapshot.Snapshot{Meta: snapshot.Meta{
 		Format: snapshot.Format, Created: cfg.Now().UTC().Truncate(time.Millisecond), By: o.By, Title: o.Title, From: from, To: to,

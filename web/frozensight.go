@@ -37,6 +37,7 @@ type Sight struct {
 	Base    string    // the path below which its pages lie, "/s/TOKEN"
 	Expires time.Time // of the link; zero if it has none
 	ID      string
+	Texts   bool // a verdict about texts, not about a host
 	Logger  *slog.Logger
 }
 
@@ -57,7 +58,7 @@ func ShowSnapshot(s *snapshot.Snapshot, sight Sight) (http.Handler, error) {
 	one := newServer(cfg, paths)
 	one.frozen = &frozenSight{
 		devices: s.Meta.Devices,
-		note:    &view.Frozen{ID: sight.ID, Created: s.Meta.Created, Expires: sight.Expires, Redacted: s.Meta.Redacted, Cut: s.Meta.Cut},
+		note:    &view.Frozen{Texts: sight.Texts, ID: sight.ID, Created: s.Meta.Created, Expires: sight.Expires, Redacted: s.Meta.Redacted, Cut: s.Meta.Cut},
 		whole:   view.Window{From: s.Meta.From, To: s.Meta.To, Base: sight.Base},
 	}
 	r := chi.NewRouter()

@@ -39,6 +39,9 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 		o.Title = o.Verdict.Word + " · " + format.Clean(s.cfg.Host) + " · Stallmark"
 	}
 
+	o.Pieces, o.PieceNotes = view.PiecesOf(rep)
+	o.Decide = rep.Decide
+
 	main := view.MainFindings(rep)
 	b := backdrop{w, spansOf(main, rep, w), marksOf(changes), gapsOf(rep.Coverage)}
 	o.Lanes, o.Quiet = s.lanes(rep, events, b)

@@ -173,7 +173,7 @@ func (s *server) frame(r *http.Request, w view.Window, title string) view.Page {
 		Title: format.Clean(title) + " · " + format.Clean(s.cfg.Host) + " · Stallmark",
 		Host:  s.cfg.Host, Version: s.cfg.Version, Window: w, Assets: s.assets, Gap: gap(r.Context()),
 	}
-	p.Share = s.sharing != nil
+	p.Share, p.Triage = s.sharing != nil, s.cfg.Triage != nil
 	if s.frozen != nil {
 		// A chat shows the title of what a link leads to: it says nothing.
 		p.Frozen, p.Title = s.frozen.note, snapshotTitle

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
@@ -22,11 +23,17 @@ type server struct {
 	reports reports
 	frozen  *frozenSight // of a snapshot; nil for the live host
 	sharing *sharing     // nil: nothing is frozen
+	triages triages
+	// triaging bounds how often texts are judged.
+	triaging limiter
 }
 
 // newServer makes a server without its routes.
 func newServer(cfg Config, assets view.Assets) *server {
-	return &server{cfg: cfg, assets: assets, seats: make(chan struct{}, seats), parser: parser.NewParser(parser.Options{})}
+	return &server{
+		triaging: limiter{now: cfg.Now, every: 2 * time.Second, burst: 4},
+		cfg:      cfg, assets: assets, seats: make(chan struct{}, seats), parser: parser.NewParser(parser.Options{}),
+	}
 }
 
 // seats bounds the requests that are worked on at once; others wait for their
@@ -67,6 +74,7 @@ func New(cfg Config) (http.Handler, error) {
 			r.Use(s.reader)
 			s.routes(r)
 			s.shareRoutes(r)
+			s.triageRoutes(r)
 		})
 	})
 	return r, nil
@@ -78,6 +86,17 @@ func (s *server) linkRoutes(r chi.Router) {
 		r.Get("/s/{token}", s.byLink)
 		r.Get("/s/{token}/*", s.byLink)
 	}
+}
+
+// triageRoutes are the page for texts. It changes nothing, so it needs no token.
+func (s *server) triageRoutes(r chi.Router) {
+	if s.cfg.Triage == nil {
+		return
+	}
+	r.Get("/triage", s.page(s.triageForm))
+	r.Post("/triage", s.postTriage)
+	r.Get("/triage/{id}", s.triageResult)
+	r.Get("/triage/{id}/*", s.triageResult)
 }
 
 // shareRoutes are the owner's side of snapshots.

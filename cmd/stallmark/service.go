@@ -239,6 +239,7 @@ func (s *service) newServer() (*http.Server, error) {
 		Version:      s.version,
 		Interval:     s.options.interval,
 		AllowedHosts: allowedHosts(s.options.listen, s.machine.hostname, s.options.externalURL),
+		Triage:       s.triageUploads,
 		Now:          s.now,
 		Logger:       s.log,
 	}

@@ -18,6 +18,7 @@ import (
 	"stallmark/collectors/logs"
 	"stallmark/rules"
 	"stallmark/storage/model"
+	"stallmark/web"
 )
 
 // weak is why a verdict from the output of tools is never more than possible.
@@ -62,34 +63,44 @@ func gatherFile(b *files.Bundle, name string, open func() (io.ReadCloser, error)
 
 // triage judges texts: everything that was given together, on one axis of time.
 func (p *program) triage(ctx context.Context, o *options, pack *rules.Pack, what string, b *files.Bundle) (diagnosis, error) {
+	a, report, err := p.judgeTexts(ctx, o, pack, b)
+	if a == nil {
+		return diagnosis{}, fmt.Errorf("%s: %w", what, err)
+	}
+	return a.shown(ctx, p, o, diagnosis{what: what, report: report}, what, err)
+}
+
+// judgeTexts runs texts through the rules. The report says of every piece what
+// it was understood to be. Errors wrap web.ErrNothingKnown if nothing was.
+func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, b *files.Bundle) (*analysis, model.Report, error) {
 	if len(b.Blobs) == 0 {
-		return diagnosis{}, fmt.Errorf("%s: nothing in it to read%s", what, firstNote(b.Notes))
+		return nil, model.Report{}, fmt.Errorf("%w: it is empty%s", web.ErrNothingKnown, firstNote(b.Notes))
 	}
 	whole, texts := p.sortOut(o, b)
 	line := pasted.NewTimeline(texts, p.now())
 	known := slices.ContainsFunc(texts, func(t pasted.Text) bool { return len(t.Parts) > 0 })
 	if !known && whole.Len() == 0 {
-		return diagnosis{}, fmt.Errorf("%s: nothing in it is known: want a recording, or output of vmstat, iostat, sar, free or top, files of /proc, "+
-			"stacks, kernel messages, or logs of brokers and JVMs%s", what, firstNote(b.Notes))
+		return nil, model.Report{}, fmt.Errorf("%w: want a recording, or output of vmstat, iostat, sar, free or top, files of /proc, "+
+			"stacks, kernel messages, or logs of brokers and JVMs%s", web.ErrNothingKnown, firstNote(b.Notes))
 	}
 	if !known {
 		line.Interval = time.Second
 	}
 	logBeats := whole.Beats()
 	if !known && len(logBeats) == 0 {
-		return diagnosis{}, fmt.Errorf("%s: no line in it has a time", what)
+		return nil, model.Report{}, fmt.Errorf("%w: no line in it has a time", web.ErrNothingKnown)
 	}
-	excerpts := append(logExcerpts(whole), excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))...)
 	a := newAnalysis(pack, line.Interval)
 	if err := a.runTexts(ctx, line, whole, together(line, known, logBeats)); err != nil {
-		return diagnosis{}, fmt.Errorf("%s: %w", what, err)
+		return nil, model.Report{}, err
 	}
 	report, err := a.report(ctx)
 	soften(&report, line)
 	softenLogs(&report, line, whole)
-	report.Excerpts, report.Decide = excerpts, line.Commands()
+	report.Excerpts = append(logExcerpts(whole), excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))...)
+	report.Decide = line.Commands()
 	report.Coverage = slices.DeleteFunc(report.Coverage, func(c model.Coverage) bool { return pastedOnly(c, line) })
-	return a.shown(ctx, p, o, diagnosis{what: what, report: report}, what, err)
+	return a, report, err
 }
 
 // pastedOnly reports whether a source has nothing to say about texts: one that

@@ -13,16 +13,19 @@ import (
 // Overview is the first page.
 type Overview struct {
 	Page
-	Verdict  Verdict
-	Others   []Brief // further incidents of the window
-	Lanes    chart.Lanes
-	Quiet    chart.Lanes // signatures that did not fire, folded
-	Evidence []chart.Figure
-	Around   []chart.Figure // the host's own charts
-	Sources  []Source
-	Cliffs   []Cliff
-	Changes  []Change     // newest first
-	Audit    []AuditCount // what the audit would change, of a calm host
+	Verdict    Verdict
+	Others     []Brief // further incidents of the window
+	Lanes      chart.Lanes
+	Quiet      chart.Lanes // signatures that did not fire, folded
+	Evidence   []chart.Figure
+	Around     []chart.Figure // the host's own charts
+	Sources    []Source
+	Cliffs     []Cliff
+	Changes    []Change     // newest first
+	Audit      []AuditCount // what the audit would change, of a calm host
+	Pieces     []Piece      // of texts that were given
+	PieceNotes []string     // about all of them
+	Decide     []string     // commands that would tell more
 }
 
 // Source is one line of the coverage.

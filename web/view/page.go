@@ -20,6 +20,7 @@ type Page struct {
 	Twin    string        // the same as JSON
 	Verdict string        // announced to screen readers when it changes
 	Assets  Assets
+	Triage  bool          // texts are judged
 	Share   bool          // what is shown can be frozen
 	Frozen  *Frozen       // of a snapshot, nil for the live host
 	Gap     func() string // what older history lacks, once all has been asked; empty for nothing
@@ -49,6 +50,9 @@ func (p Page) Sections() []Choice {
 		{"Audit", "audit", "a"},
 		{"Status", "status", "t"},
 	}
+	if p.Triage {
+		entries = slices.Insert(entries, 2, struct{ text, piece, key string }{"Triage", "triage", "g"})
+	}
 	if p.Share {
 		entries = slices.Insert(entries, 2, struct{ text, piece, key string }{"Snapshots", "snapshots", "h"})
 	}
@@ -77,7 +81,7 @@ type Keyed struct {
 func keys() []Keyed {
 	var pages []string
 	about := "pages:"
-	for i, c := range (Page{Share: true}).Sections() {
+	for i, c := range (Page{Share: true, Triage: true}).Sections() {
 		pages = append(pages, c.Key)
 		if i > 0 {
 			about += ","
@@ -131,5 +135,6 @@ type Frozen struct {
 	Created  time.Time
 	Expires  time.Time // of the link; zero if it has none
 	Redacted bool
+	Texts    bool     // of a verdict about texts that somebody gave
 	Cut      []string // what is not in it, in words
 }

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // line is one line of a text, cleaned of what pasting adds.
@@ -95,21 +94,4 @@ func decode(data []byte) string {
 		units = append(units, u)
 	}
 	return string(utf16.Decode(units))
-}
-
-// binary reports whether the data is no text at all.
-func binary(data []byte) bool {
-	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
-		return false
-	}
-	head := data[:min(len(data), 4096)]
-	odd := 0
-	for len(head) > 0 {
-		r, n := utf8.DecodeRune(head)
-		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\x1b' {
-			odd++
-		}
-		head = head[n:]
-	}
-	return odd > 32+len(data[:min(len(data), 4096)])/8
 }

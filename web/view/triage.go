@@ -1,0 +1,42 @@
+package view
+
+import (
+	"strconv"
+
+	"stallmark/storage/model"
+	"stallmark/web/format"
+)
+
+// Triage is the form for texts.
+type Triage struct{ Page }
+
+// Piece is a piece of a text and what it was understood to be.
+type Piece struct {
+	Where, Format string
+	Says, Notes   []string
+	Known         bool
+}
+
+// PiecesOf are the pieces of texts, and remarks about all of them.
+func PiecesOf(rep model.Report) (pieces []Piece, notes []string) {
+	for _, e := range rep.Excerpts {
+		if e.File == "" {
+			notes = append(notes, cleanAll(e.Notes)...)
+			continue
+		}
+		p := Piece{
+			Where: format.Clean(e.File) + ", lines " + strconv.Itoa(e.From) + " to " + strconv.Itoa(e.To), Format: format.Clean(e.Format),
+			Says: cleanAll(e.Says), Notes: cleanAll(e.Notes), Known: e.Format != "",
+		}
+		pieces = append(pieces, p)
+	}
+	return pieces, notes
+}
+
+func cleanAll(all []string) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = format.Clean(s)
+	}
+	return out
+}
