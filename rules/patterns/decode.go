@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -20,6 +21,7 @@ type file struct {
 	seen     map[string]bool
 	patterns []model.LogPattern
 	samples  []sample
+	notes    []rules.Problem
 }
 
 // parseFile reads a file of patterns. With problems, what it gives is of no use.
@@ -38,7 +40,7 @@ func parseFile(name string, data []byte) ([]model.LogPattern, []sample, []rules.
 	if list != nil {
 		f.List(list, f.pattern)
 	}
-	return f.patterns, f.samples, y.Problems()
+	return f.patterns, f.samples, append(y.Problems(), f.notes...)
 }
 
 func (f *file) pattern(n *yaml.Node) {
@@ -95,6 +97,9 @@ func (f *file) literal(n *yaml.Node) string {
 	}
 	if err := model.CheckLogLiteral(n.Value); err != nil {
 		f.Fail(n, "literal %q: %v", n.Value, err)
+	} else if len(n.Value) < model.FastLogLiteral {
+		f.notes = append(f.notes, rules.Problem{File: f.name, Line: n.Line, Column: n.Column, Note: true, Message: fmt.Sprintf(
+			"literal %q has %d bytes: with fewer than %d the search is slower for all patterns", n.Value, len(n.Value), model.FastLogLiteral)})
 	}
 	return n.Value
 }

@@ -61,7 +61,7 @@ func (l *loader) add(file string, data []byte) {
 		}
 	}
 	l.problems = append(l.problems, problems...)
-	if len(problems) > 0 {
+	if len(rules.Mistakes(problems)) > 0 {
 		return
 	}
 	for _, p := range list {

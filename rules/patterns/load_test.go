@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stallmark/collectors/logs/match"
+	"stallmark/rules"
 	"stallmark/storage/model"
 )
 
@@ -77,6 +78,7 @@ patterns:
 		"literal":          {"'took too long: '", "'abc'", "mine.yaml:7:16: literal \"abc\": want 5 to 256 bytes"},
 		"no literals":      {"['took too long: ']", "[]", "mine.yaml:7:15: want at least one"},
 		"built-in id":      {"mine-a", "rocketmq-put-in-lock", "is already in patterns/rocketmq-store.yaml"},
+		"short literal":    {"'took too long: '", "'took too '", `mine.yaml:7:16: note: literal "took too " has 9 bytes`},
 		"huge regexp":      {`'took too long: (?P<duration>\d+)'`, `'((?P<duration>x{900}){1000}'`, "mine.yaml:8:"},
 		"yaml":             {"product: mine", "product: [", "mine.yaml:"},
 		"not a mapping":    {"product: mine\npatterns:", "product: mine\npatterns: 3\nx:", "want a list"},
@@ -99,6 +101,9 @@ patterns:
 			}
 			if pack.Patterns[0].ID == "" {
 				t.Error("the other files are gone")
+			}
+			if used := pack.Patterns[len(pack.Patterns)-1].Product == "mine"; used != (len(rules.Mistakes(problems)) == 0) {
+				t.Errorf("used: %v, problems %q", used, got)
 			}
 		})
 	}
@@ -128,7 +133,7 @@ patterns:
     match: ['it took long, really']
 `)
 	pack, problems := Load(dir)
-	if len(problems) > 0 {
+	if len(rules.Mistakes(problems)) > 0 {
 		t.Fatal(problems)
 	}
 	var got []string
@@ -167,7 +172,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("product: a\npatterns: [{literals: [*x]}]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		patterns, _, problems := parseFile("x.yaml", data)
-		if len(problems) > 0 {
+		if len(rules.Mistakes(problems)) > 0 {
 			for _, p := range problems {
 				if p.Line < 1 || p.Column < 1 {
 					t.Errorf("no place: %v", p)
