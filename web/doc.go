@@ -5,4 +5,7 @@
 // a status, a page and a log line. Nothing here changes anything: only GET and
 // HEAD are answered. View models and components are in package view, charts in
 // package chart, the text of numbers in package format.
+//
+// A page is a handler with its JSON twin (routes lists them), a view model, a
+// component and a scene in package gallery; CONTRIBUTING.md has the steps.
 package web

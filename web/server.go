@@ -64,9 +64,12 @@ func New(cfg Config) (http.Handler, error) {
 	)
 	r.NotFound(s.noPage)
 	r.MethodNotAllowed(s.noMethod)
-	for _, f := range files {
-		r.Get(f.path, f.serve)
-	}
+	r.Group(func(r chi.Router) {
+		r.Use(middleware.Compress(5, "text/css", "text/javascript"))
+		for _, f := range files {
+			r.Get(f.path, f.serve)
+		}
+	})
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(5, "text/html", "application/json"), s.timed)
 		s.linkRoutes(r)

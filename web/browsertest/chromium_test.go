@@ -41,7 +41,7 @@ type message struct {
 }
 
 // start runs a browser with a fresh profile for as long as the test.
-func start(t *testing.T) *chromium {
+func start(t testing.TB) *chromium {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {

@@ -98,7 +98,7 @@ const focused = `(() => {
 const nameless = `[...document.querySelectorAll("a[href], button, summary, svg[role=img]")].filter((el) =>
 	!(el.textContent.trim() || el.getAttribute("aria-label") || el.getAttribute("aria-labelledby"))).map((el) => el.outerHTML.slice(0, 100)).join("; ")`
 
-func mustNumber(t *testing.T, text string) float64 {
+func mustNumber(t testing.TB, text string) float64 {
 	t.Helper()
 	var n float64
 	if err := json.Unmarshal([]byte(text), &n); err != nil {

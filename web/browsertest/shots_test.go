@@ -12,7 +12,7 @@ import (
 )
 
 // serve shows a scene on a loopback port.
-func serve(t *testing.T, s gallery.Scene) (*gallery.Backend, string) {
+func serve(t testing.TB, s gallery.Scene) (*gallery.Backend, string) {
 	t.Helper()
 	b := gallery.New(s)
 	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit, PageCache: b})
@@ -25,7 +25,7 @@ func serve(t *testing.T, s gallery.Scene) (*gallery.Backend, string) {
 }
 
 // browser starts Chromium, or skips where nobody asked for it.
-func browser(t *testing.T) *chromium {
+func browser(t testing.TB) *chromium {
 	t.Helper()
 	if os.Getenv("STALLMARK_BROWSER") != "1" {
 		t.Skip("needs a browser: set STALLMARK_BROWSER=1, as make test does")

@@ -14,7 +14,7 @@ import (
 // tab is one page of the browser. It collects everything that the browser
 // complains about.
 type tab struct {
-	t       *testing.T
+	t       testing.TB
 	c       *chromium
 	session string
 	loaded  chan struct{}
@@ -26,7 +26,7 @@ type tab struct {
 type object map[string]any
 
 // open makes a tab of a size in a colour scheme.
-func (c *chromium) open(t *testing.T, width, height int, scheme string) *tab {
+func (c *chromium) open(t testing.TB, width, height int, scheme string) *tab {
 	t.Helper()
 	p := &tab{t: t, c: c, loaded: make(chan struct{}, 16)}
 	var target struct {
