@@ -176,7 +176,8 @@ func (c *client) setState(st diskState) {
 	c.state = st
 }
 
-// hasUpTo is false if the child has said that it has nothing so old.
+// hasUpTo is false if the child has said that it has nothing so old. It says
+// so before it confirms what would be older (see recorder.ack).
 func (c *client) hasUpTo(t int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

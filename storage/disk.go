@@ -107,6 +107,13 @@ func (d *disk) snapshot() diskState {
 	return st
 }
 
+// oldest is the time of the oldest sample in the file, 0 if there is none.
+func (d *disk) oldest() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state.Oldest
+}
+
 // update changes the state.
 func (d *disk) update(f func(*diskState)) {
 	d.mu.Lock()

@@ -28,6 +28,7 @@ type recorder struct {
 	flushAt          time.Time // before which a failed write is not tried again
 	journalAt        time.Time // the same for a journal
 	stated           time.Time
+	statedFrom       int64 // time of the oldest sample, as the parent was told; 0 for none
 
 	mu    sync.Mutex
 	notes recentNotes // of the segments, for questions
@@ -164,7 +165,12 @@ func (r *recorder) journaled(seg *segment, err error) {
 }
 
 // ack tells the parent what is safe: all up to the first segment that is not.
+// The parent forgets that and asks for it only where it knows of something so
+// old: so it is first told of an oldest sample that is older than it knows.
 func (r *recorder) ack() {
+	if from := r.oldest(); from != 0 && (r.statedFrom == 0 || from < r.statedFrom) {
+		r.tell(true)
+	}
 	for _, seg := range r.segs.list {
 		if !seg.safe {
 			break
@@ -229,12 +235,20 @@ func (r *recorder) tell(now bool) {
 		st := r.disk.snapshot()
 		st.Pending = len(r.segs.list)
 		st.JournalBytes = r.segs.bytes()
-		st.Told, st.From = true, st.Oldest
-		if oldest, _, some := r.head.extent(); some && (st.From == 0 || oldest < st.From) {
-			st.From = oldest
-		}
+		r.statedFrom = r.oldest()
+		st.Told, st.From = true, r.statedFrom
 		r.sendJSON(msgState, st)
 	}
+}
+
+// oldest is the time of the oldest sample in the file and the head, 0 if there
+// is none.
+func (r *recorder) oldest() int64 {
+	from := r.disk.oldest()
+	if oldest, _, some := r.head.extent(); some && (from == 0 || oldest < from) {
+		return oldest
+	}
+	return from
 }
 
 func (r *recorder) sendJSON(kind messageKind, v any) {
