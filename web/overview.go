@@ -33,7 +33,7 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	o.Twin = "/api/v1/report" + w.Query()
 	changes := view.ChangesOf(events)
 	o.Verdict = view.NewVerdict(rep, changes, s.verdictWindow(w), s.blind(ctx, w))
-	o.Others = view.NewOthers(rep, w)
+	o.Others, o.Further = view.NewOthers(rep, w)
 	o.Page.Verdict = o.Verdict.Word + ": " + o.Verdict.Title
 	if s.frozen == nil {
 		o.Title = o.Verdict.Word + " · " + format.Clean(s.cfg.Host) + " · Stallmark"

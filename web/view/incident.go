@@ -57,17 +57,47 @@ func MainFindings(r model.Report) []model.Finding {
 	return nil
 }
 
-// NewOthers are the roots of the window's other incidents, the newest first.
-func NewOthers(r model.Report, w Window) []Brief {
+// Other are further incidents of a window that have the same root signature.
+type Other struct {
+	Brief // of the worst of them
+	Text  string
+}
+
+// othersShown is how many kinds of further incidents are named.
+const othersShown = 6
+
+// NewOthers are the window's other incidents, the worst first, those of one
+// signature and about one thing together; more is how many are not named.
+func NewOthers(r model.Report, w Window) (out []Other, more int) {
 	main := mainIncident(r)
-	var roots []model.Finding
+	var groups [][]Brief
+	place := map[string]int{}
 	for _, i := range incidents(r) {
-		if main != nil && i.Root == main.Root {
+		all := findingsOf(i, r)
+		if len(all) == 0 || main != nil && i.Root == main.Root {
 			continue
 		}
-		if all := findingsOf(i, r); len(all) > 0 {
-			roots = append(roots, all[0])
+		b := incidentBrief(i, all, w)
+		key := b.Signature + "\x00" + b.Subject
+		k, known := place[key]
+		if !known {
+			k = len(groups)
+			place[key] = k
+			groups = append(groups, nil)
 		}
+		groups[k] = append(groups[k], b)
 	}
-	return BriefsOf(roots, w)
+	for i, g := range groups {
+		if i >= othersShown {
+			more += len(g)
+			continue
+		}
+		o := Other{g[0], otherWords(g[0])}
+		if len(g) > 1 {
+			o.Text = count(len(g), "time", "times") + ", the worst " + o.Text
+			o.Link = w.Link("incidents")
+		}
+		out = append(out, o)
+	}
+	return out, more
 }

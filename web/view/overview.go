@@ -14,7 +14,8 @@ import (
 type Overview struct {
 	Page
 	Verdict    Verdict
-	Others     []Brief // further incidents of the window
+	Others     []Other // further incidents of the window
+	Further    int     // incidents that are not named
 	Lanes      chart.Lanes
 	Quiet      chart.Lanes // signatures that did not fire, folded
 	Evidence   []chart.Figure

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestMainIncident(t *testing.T) {
 		if v.Title != all[i].ID || v.Kind != kinds[i] {
 			t.Errorf("of %d findings the banner is about %s, %s; want %s, %s", len(r.Findings), v.Title, v.Kind, all[i].ID, kinds[i])
 		}
-		if others := NewOthers(r, window()); len(others) != len(all)-1-i {
+		if others, more := NewOthers(r, window()); len(others)+more != len(all)-1-i {
 			t.Errorf("%d others, want %d", len(others), len(all)-1-i)
 		}
 	}
@@ -95,5 +96,28 @@ func TestChain(t *testing.T) {
 	}
 	if want := "cause:dirty mechanism:disk mechanism:slow symptom:busy "; got != want {
 		t.Errorf("the chain is %q, want %q", got, want)
+	}
+}
+
+// TestOthersOfOneKindAreOne counts what happened again and again, and names the
+// worst kinds first.
+func TestOthersOfOneKindAreOne(t *testing.T) {
+	var r model.Report
+	r.Findings = append(r.Findings, finding("main", model.SeverityCritical, model.Confirmed, 9, nil))
+	for i := range 4 {
+		f := finding("busy", model.SeverityWarning, model.Likely, i, ends(i+1))
+		f.ID += string(rune('a' + i))
+		r.Findings = append(r.Findings, f)
+	}
+	r.Findings = append(r.Findings, finding("stall", model.SeverityCritical, model.Likely, 1, ends(3)))
+	for i := range 8 {
+		r.Findings = append(r.Findings, finding("x"+string(rune('a'+i)), model.SeverityWarning, model.Possible, 0, ends(1)))
+	}
+	others, more := NewOthers(r, window())
+	if len(others) != othersShown || more != 4 || others[0].Title != "stall" || !strings.HasPrefix(others[0].Text, "ended, 2") {
+		t.Fatalf("%d further; %+v", more, others)
+	}
+	if o := others[1]; o.Title != "busy" || !strings.HasPrefix(o.Text, "4 times, the worst ended, 1") || o.Link != "/incidents" {
+		t.Errorf("what happened again is %+v", o)
 	}
 }
