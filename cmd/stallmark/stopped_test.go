@@ -78,8 +78,12 @@ func TestServeWithAStoppedChild(t *testing.T) {
 	host := hostTree(t)
 	data := filepath.Join(t.TempDir(), "data")
 	args := []string{"--procfs", filepath.Join(host, "proc"), "--sysfs", filepath.Join(host, "sys"), "--rootfs", host, "--data", data}
-	s := serve(t, args...)
+	s := serve(t, args...)                 // an earlier run, so that there is older history to ask for
 	for s.covered("/api/v1/report") == 0 { // until the first beat
+	}
+	s.quit()
+	s = serve(t, args...)
+	for s.covered("/api/v1/report") == 0 {
 	}
 	if code, _ := s.look("/findings/NOPE"); code != http.StatusNotFound {
 		t.Errorf("an unknown finding: status %d", code)
