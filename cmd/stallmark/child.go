@@ -19,7 +19,7 @@ func childCommand() command {
 // runChild keeps the data file for the parent until that closes the socket.
 // Signals are the parent's business: it still has beats to hand over.
 func runChild(ctx context.Context, p *program, o *options, _ []string) (int, error) {
-	modest()
+	modest(false)
 	conn := os.NewFile(storage.ChildFD, "socket")
 	if conn == nil {
 		return exitUsage, usagef("%s is started by serve", childName)

@@ -25,8 +25,12 @@ const gcPercent = 50
 const atOnce = 2
 
 // modest has the Go runtime take little of the host: of the recorder, and of the
-// storing process.
-func modest() {
+// storing process. Without anybody who may ask for profiles, no memory is spent
+// on where memory was allocated.
+func modest(profiled bool) {
+	if !profiled {
+		runtime.MemProfileRate = 0
+	}
 	debug.SetGCPercent(gcPercent)
 	runtime.GOMAXPROCS(min(atOnce, runtime.GOMAXPROCS(0)))
 }
@@ -50,8 +54,8 @@ type protection struct {
 // for the storm that it records, and lets the kernel prefer to end others. The
 // storing process, started later, inherits only the latter: what it maps is the
 // data file.
-func protect() protection {
-	modest()
+func protect(profiled bool) protection {
+	modest(profiled)
 	debug.SetMemoryLimit(heapGoal)
 	return protection{lockMemory(), lowerOOMScore(ownOOMScore), goBefore(ownThreads)}
 }

@@ -62,7 +62,7 @@ type service struct {
 
 // run serves until ctx ends or something fails.
 func (s *service) run(ctx context.Context) error {
-	s.lacks = protect()
+	s.lacks = protect(s.options.pprof != "")
 	s.started = s.now().UTC()
 	root := liveRoot(s.options)
 	s.machine = thisMachine(s.options, root)
