@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// reader asks sources one after another on one goroutine. A goroutine for each
-// would wake a thread for nearly each: of the CPU time of a calm beat that was a
-// third.
+// reader asks sources one after another on one goroutine: in a calm beat nothing
+// is gained by asking them at once.
 type reader struct {
 	rounds chan *round // closed when the reader is given up
 	round  round       // reused, since it is at rest between two beats
