@@ -113,7 +113,10 @@ func (r *reader) evidence(n *yaml.Node) EvidenceRule {
 			e.Role = model.Role(r.word(n, string(model.RoleWitness), string(model.RoleConfirms),
 				string(model.RoleContradicts), string(model.RoleContext)))
 		},
-		"wait": func(n *yaml.Node) { r.list(n, func(n *yaml.Node) { e.Wait = append(e.Wait, r.wait(n)) }) },
+		"wait":   func(n *yaml.Node) { r.list(n, func(n *yaml.Node) { e.Wait = append(e.Wait, r.wait(n)) }) },
+		"lines":  func(n *yaml.Node) { r.telling(n, &e, model.EventLog, "pattern") },
+		"pauses": func(n *yaml.Node) { r.telling(n, &e, model.EventPause, "class") },
+		"stalls": func(n *yaml.Node) { r.telling(n, &e, model.EventStall, "kind") },
 	})
 	r.require(n, "title", "role")
 	return r.checkEvidence(n, e)
@@ -127,6 +130,9 @@ func (r *reader) checkEvidence(n *yaml.Node, e EvidenceRule) EvidenceRule {
 	}
 	if e.Role == model.RoleWitness && e.Expr == "" && len(e.Wait) > 0 {
 		e.Expr, e.Unit = waitExpr(e.Wait), "count"
+	}
+	if e.Told != nil && e.Told.Kind == model.EventLog && e.Expr == "" && !hasKey(n, "expr") {
+		e.Expr, e.Unit, e.Told.Counted = linesExpr(e.Told.Values), "count", true
 	}
 	if e.Expr == "" && n.Kind == yaml.MappingNode && !hasKey(n, "expr") {
 		r.fail(n, "key \"expr\" is missing")

@@ -63,13 +63,23 @@ func typeNames(types []parser.ValueType) string {
 // plainName is a metric name that is no regular expression.
 var plainName = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
 
+// selectorNeed is a need of some series of a metric only: a name with labels.
+var selectorNeed = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*\{.*\}$`)
+
 // validLet is what `let` may define.
 var validLet = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// need reads a metric name, or a regular expression over metric names.
+// need reads a metric name, a selector, or a regular expression over metric names.
 func (r *reader) need(n *yaml.Node) string {
 	s := r.text(n)
 	if s == "" || plainName.MatchString(s) {
+		return s
+	}
+	if selectorNeed.MatchString(s) {
+		if _, err := newParser().ParseMetricSelector(s); err != nil {
+			r.fail(n, "%q: no selector: %v", s, err)
+			return ""
+		}
 		return s
 	}
 	re, err := regexp.Compile("^(?:" + s + ")$")

@@ -104,7 +104,7 @@ func gapsIn(ctx context.Context, b *beat, pack *Pack, from time.Time) (*gaps, er
 // look finds where a metric has no series that is alive. Usually the first
 // series tells that there is no such time.
 func (g *gaps) look(ctx context.Context, need string) ([]stretch, error) {
-	m, err := g.beat.query.needMatcher(need)
+	m, err := g.beat.query.needMatchers(need)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (g *gaps) look(ctx context.Context, need string) ([]stretch, error) {
 	defer q.Close()
 	missing := []stretch{g.window}
 	hints := &promstorage.SelectHints{Start: g.window.from, End: g.window.to, Step: g.step.Milliseconds()}
-	set := q.Select(ctx, false, hints, m)
+	set := q.Select(ctx, false, hints, m...)
 	var it chunkenc.Iterator
 	for len(missing) > 0 && set.Next() {
 		it = set.At().Iterator(it)

@@ -18,7 +18,8 @@ const slack = 5 * time.Second
 //
 //   - the earliest cause whose explanations reach all others; else the cause
 //     that reaches most of them; else the earliest finding;
-//   - a finding explains only what began at the earliest 5 s before it;
+//   - a finding explains only what began, or was first told of by a log, at the
+//     earliest 5 s before it;
 //   - a finding that another cause of the incident explains is not the root;
 //   - an `info` cause gives way to another cause that reaches as little as it does.
 //
@@ -125,8 +126,17 @@ func overlap(a, b *model.Finding) bool {
 // explains reports whether a accounts for b directly: it names it, overlaps
 // with it and did not begin after it.
 func explains(a, b *model.Finding) bool {
-	return a.ID != b.ID && slices.Contains(a.Explains, b.Signature) && overlap(a, b) &&
-		!a.Started.After(b.Started.Add(slack))
+	return a.ID != b.ID && slices.Contains(a.Explains, b.Signature) && overlap(a, b) && !late(a, b)
+}
+
+// late reports whether a began too late to account for b. What a log tells when it
+// is over may have been made so long by what began during it, up to its first line.
+func late(a, b *model.Finding) bool {
+	latest := b.Started
+	if b.Told != nil && b.Told.After(latest) {
+		latest = *b.Told
+	}
+	return a.Started.After(latest.Add(slack))
 }
 
 // reach marks which findings of the group the one at i accounts for, through
@@ -138,8 +148,7 @@ func reach(group []model.Finding, i int) []bool {
 		at := todo[0]
 		todo = todo[1:]
 		for j := range group {
-			late := group[i].Started.After(group[j].Started.Add(slack))
-			if j != i && !seen[j] && !late && explains(&group[at], &group[j]) {
+			if j != i && !seen[j] && !late(&group[i], &group[j]) && explains(&group[at], &group[j]) {
 				seen[j] = true
 				todo = append(todo, j)
 			}

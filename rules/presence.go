@@ -44,7 +44,7 @@ func (b *beat) has(ctx context.Context, need string) (bool, error) {
 }
 
 func (b *beat) alive(ctx context.Context, need string, window time.Duration) (bool, error) {
-	m, err := b.query.needMatcher(need)
+	m, err := b.query.needMatchers(need)
 	if err != nil {
 		return false, err
 	}
@@ -54,7 +54,7 @@ func (b *beat) alive(ctx context.Context, need string, window time.Duration) (bo
 		return false, err
 	}
 	defer q.Close()
-	set := q.Select(ctx, false, &promstorage.SelectHints{Start: from, End: to}, m)
+	set := q.Select(ctx, false, &promstorage.SelectHints{Start: from, End: to}, m...)
 	var it chunkenc.Iterator
 	for set.Next() {
 		it = set.At().Iterator(it)
@@ -77,19 +77,28 @@ func endsAlive(it chunkenc.Iterator, from, to int64) bool {
 	return alive
 }
 
-// needMatcher matches the names of a need: a plain one, or a regular expression.
-// It is made once: compiling costs more than looking.
-func (q *Query) needMatcher(need string) (*labels.Matcher, error) {
+// needMatchers match a need: a plain name, a selector of some of its series, or a
+// regular expression over the name. They are made once: compiling costs more than
+// looking.
+func (q *Query) needMatchers(need string) ([]*labels.Matcher, error) {
 	if m, ok := q.needs.Load(need); ok {
-		return m.(*labels.Matcher), nil
+		return m.([]*labels.Matcher), nil
+	}
+	m, err := q.matchersOf(need)
+	if err == nil {
+		q.needs.Store(need, m)
+	}
+	return m, err
+}
+
+func (q *Query) matchersOf(need string) ([]*labels.Matcher, error) {
+	if selectorNeed.MatchString(need) {
+		return q.parser.ParseMetricSelector(need)
 	}
 	kind := labels.MatchEqual
 	if !plainName.MatchString(need) {
 		kind = labels.MatchRegexp
 	}
 	m, err := labels.NewMatcher(kind, metricName, need)
-	if err == nil {
-		q.needs.Store(need, m)
-	}
-	return m, err
+	return []*labels.Matcher{m}, err
 }

@@ -53,6 +53,7 @@ func restoreTracked(s *Signature, f model.Finding) *tracked {
 		sure: f.Confidence, caveat: f.Caveat, remedy: f.Remedy, ruledOut: f.RuledOut,
 		restored: &restoration{},
 	}
+	t.told.first = f.Told
 	if t.subject == nil {
 		t.subject = map[string]string{}
 	}

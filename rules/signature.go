@@ -75,7 +75,18 @@ type EvidenceRule struct {
 	Threshold Threshold
 	Op        Op
 	Role      model.Role
-	Wait      []string // witness only: `wait` of the blocked threads that are named
+	Wait      []string     // witness only: `wait` of the blocked threads that are named
+	Told      *TellingRule // what events tell of it besides; nil: nothing
+}
+
+// TellingRule selects the events that tell of a finding: lines of logs, or a
+// JVM's pauses. They say when it really began, since they are written when it is
+// over.
+type TellingRule struct {
+	Kind    model.EventKind
+	Attr    string   // the attribute that is compared
+	Values  []string // of it
+	Counted bool     // their number is the value
 }
 
 // Threshold is a number, an expression, or neither.

@@ -27,6 +27,7 @@ type tracked struct {
 	floor   time.Time // end of the subject's previous finding
 
 	started   time.Time
+	told      tellings
 	extent    time.Time // last beat in which the extent held; zero if none
 	peaks     []peak
 	witnesses witnesses
@@ -142,6 +143,9 @@ func (t *tracked) read(ctx context.Context, b *beat, holds bool) error {
 		if going || holds && !p.rule.Op.Low() {
 			errs = append(errs, p.readBeat(ctx, b, t.subject))
 		}
+		if p.rule.Told != nil {
+			errs = append(errs, t.told.read(ctx, b, t, i))
+		}
 		if len(p.rule.Wait) > 0 {
 			errs = append(errs, t.witnesses.read(ctx, b.src, p.rule, t.subject, t.started, b.at))
 		}
@@ -166,6 +170,7 @@ func (t *tracked) evidence(ctx context.Context, b *beat, holds bool) []model.Evi
 	for i := range t.peaks {
 		p := &t.peaks[i]
 		e := p.evidence()
+		t.told.show(&e, p, i)
 		if len(p.rule.Wait) > 0 && len(t.witnesses.seen) > 0 {
 			n := float64(len(t.witnesses.seen))
 			if e.Value == nil || *e.Value < n {
@@ -191,7 +196,7 @@ func (t *tracked) evidence(ctx context.Context, b *beat, holds bool) []model.Evi
 func (t *tracked) finding(ctx context.Context, b *beat, holds bool) model.Finding {
 	f := model.Finding{
 		ID: t.id, Signature: t.sig.ID, Title: t.sig.Title, Layer: t.sig.Layer, Severity: t.sig.Severity,
-		State: model.StateFiring, Subject: t.subject, Started: t.started,
+		State: model.StateFiring, Subject: t.subject, Started: t.began(), Told: t.told.first,
 		Evidence: t.evidence(ctx, b, holds), Explains: append([]string{}, t.sig.Explains...),
 		RuledOut: t.ruledOut, Remedy: t.remedy, Caveat: t.caveat, What: t.sig.What,
 	}
@@ -209,8 +214,8 @@ func (t *tracked) end() time.Time {
 	if !t.extent.IsZero() {
 		end = t.extent
 	}
-	if end.Before(t.started) {
-		end = t.started
+	if end.Before(t.began()) {
+		end = t.began()
 	}
 	return end
 }

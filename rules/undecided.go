@@ -82,7 +82,7 @@ func (e *Engine) watched(ctx context.Context, b *beat, s *Signature, most time.D
 // first is the time of the first sample of a metric in the window before the
 // beat, or the beat's if there is none.
 func (b *beat) first(ctx context.Context, need string, window time.Duration) (time.Time, error) {
-	m, err := b.query.needMatcher(need)
+	m, err := b.query.needMatchers(need)
 	if err != nil {
 		return b.at, err
 	}
@@ -93,7 +93,7 @@ func (b *beat) first(ctx context.Context, need string, window time.Duration) (ti
 	}
 	defer q.Close()
 	first := to
-	set := q.Select(ctx, false, &promstorage.SelectHints{Start: from, End: to}, m)
+	set := q.Select(ctx, false, &promstorage.SelectHints{Start: from, End: to}, m...)
 	var it chunkenc.Iterator
 	for set.Next() {
 		it = set.At().Iterator(it)

@@ -234,10 +234,13 @@ func (s *Source) emitZeros(out *collectors.Out, states []Status) {
 	done := map[string]bool{}
 	n := 0
 	for _, st := range states {
-		if !st.Found || st.File == nil || st.File.Kind != KindText || st.File.Role == "" {
+		if !st.Found || st.File == nil {
 			continue
 		}
-		product := productOf(st.File.Role)
+		product := searchedFor(st.File)
+		if product == "" {
+			continue
+		}
 		if done[st.File.Process+" "+product] {
 			continue
 		}
@@ -257,6 +260,18 @@ func (s *Source) emitZeros(out *collectors.Out, states []Status) {
 			out.Add(s.zeros[key], 0)
 		}
 	}
+}
+
+// searchedFor is the product whose patterns a log is searched for, empty if nobody
+// knows whose log it is.
+func searchedFor(f *File) string {
+	switch f.Kind {
+	case KindKernel:
+		return "kernel"
+	case KindText:
+		return productOf(f.Role)
+	}
+	return ""
 }
 
 // productOf is the product whose patterns a role's logs are searched for first.

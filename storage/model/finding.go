@@ -115,12 +115,15 @@ type Finding struct {
 	Subject    map[string]string `json:"subject"`
 	Started    time.Time         `json:"started"`
 	Ended      *time.Time        `json:"ended"` // nil while it goes on; known before it is resolved if its condition looks back
-	Evidence   []Evidence        `json:"evidence"`
-	Explains   []string          `json:"explains"`
-	RuledOut   []RuledOut        `json:"ruled_out,omitempty"` // as it stood while firing
-	Remedy     []Remedy          `json:"remedy"`
-	Caveat     string            `json:"caveat,omitempty"` // what keeps the confidence down, like "no baseline yet"
-	What       string            `json:"what,omitempty"`   // the mechanism, as the rule pack had it
+	// Told is when a log first said so, for what a log says when it is over; nil:
+	// it was seen as it began. Its cause may begin up to then.
+	Told     *time.Time `json:"told,omitempty"`
+	Evidence []Evidence `json:"evidence"`
+	Explains []string   `json:"explains"`
+	RuledOut []RuledOut `json:"ruled_out,omitempty"` // as it stood while firing
+	Remedy   []Remedy   `json:"remedy"`
+	Caveat   string     `json:"caveat,omitempty"` // what keeps the confidence down, like "no baseline yet"
+	What     string     `json:"what,omitempty"`   // the mechanism, as the rule pack had it
 }
 
 // Incident groups findings that overlap in time under one root.

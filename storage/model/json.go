@@ -44,7 +44,8 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		plain
 		Started stamp  `json:"started"`
 		Ended   *stamp `json:"ended"`
-	}{plain(f), stamp(f.Started), (*stamp)(f.Ended)})
+		Told    *stamp `json:"told,omitempty"`
+	}{plain(f), stamp(f.Started), (*stamp)(f.Ended), (*stamp)(f.Told)})
 }
 
 // MarshalJSON implements json.Marshaler.
