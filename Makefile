@@ -7,7 +7,7 @@ DATA     ?= .build/data
 LISTEN   ?= 127.0.0.1:8411
 GOFILES   = $(shell git ls-files '*.go' ':!:*_templ.go')
 
-.PHONY: run test build bench bench-go bench-cost bench-storm drill lint generate setup-test clean install uninstall
+.PHONY: run test build bench bench-go bench-cost bench-storm drill lab lint generate setup-test clean install uninstall
 
 ## run: build and serve this host on http://$(LISTEN), data in $(DATA)
 run: bin/stallmark
@@ -55,6 +55,16 @@ DRILLARGS ?= --dir /var/tmp --recordings .build/drills
 ## drill: stall this machine in every way, and print what the recorder says to each; exit code 1 if a cell is wrong
 drill: bin/stallmark bin/stalldrill
 	./bin/stalldrill matrix $(DRILLS) --times $(TIMES) --yes --stallmark bin/stallmark $(DRILLARGS)
+
+# Real brokers from Maven Central, stalled beside a recorder of their own; as root for all cases, about 2 GB of memory and 10 GB of disk.
+#   make lab BROKERS=kafka-3.9.1 CASES=quiet,dirty LABARGS=--keep
+BROKERS ?= rocketmq-5.3.3,kafka-3.9.1,rocketmq-4.9.4,kafka-4.1.1
+CASES   ?=
+LABARGS ?=
+## lab: stall real RocketMQ and Kafka brokers, and print what is said of each; exit code 1 if a cell is wrong
+lab: bin/stallmark bin/stalldrill
+	@mkdir -p .build/lab
+	$(GO) run ./.lab --brokers '$(BROKERS)' --cases '$(CASES)' $(LABARGS)
 
 bin/stalldrill: FORCE
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/stalldrill

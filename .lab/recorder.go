@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// recorder is Stallmark beside a broker.
+type recorder struct {
+	c    *child
+	base string
+}
+
+var pageURL = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+// record starts `serve` with an empty data folder and without any configuration.
+func record(ctx context.Context, o options, b *broker) (*recorder, error) {
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", b.in("data"), "--no-auto-snapshots"}
+	if o.rules != "" {
+		args = append(args, "--rules", o.rules)
+	}
+	c, err := start(b.in("stallmark.out"), b.folder, nil, o.stallmark, args...)
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{c: c}
+	for range 100 {
+		text, _ := os.ReadFile(b.in("stallmark.out"))
+		if r.base = pageURL.FindString(string(text)); r.base != "" {
+			return r, nil
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil || c.ended() {
+			break
+		}
+	}
+	c.stop(time.Second)
+	return nil, fmt.Errorf("serve does not say where its page is; see %s", b.in("stallmark.out"))
+}
+
+// ask decodes what a path of the API answers.
+func (r *recorder) ask(ctx context.Context, path string, query url.Values, into any) error {
+	limited, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(limited, http.MethodGet, r.base+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 300))
+		return fmt.Errorf("%s: %s: %s", path, answer.Status, text)
+	}
+	return json.NewDecoder(answer.Body).Decode(into)
+}
+
+// report is the verdict of a window.
+func (r *recorder) report(ctx context.Context, from, to time.Time) (rep model.Report, err error) {
+	query := url.Values{"from": {from.UTC().Format(time.RFC3339)}, "to": {to.UTC().Add(time.Second).Format(time.RFC3339)}}
+	return rep, r.ask(ctx, "/api/v1/report", query, &rep)
+}
