@@ -247,7 +247,7 @@ func (k *Baselines) Series(now time.Time) []BaselineValue {
 		l := k.known[key]
 		add := func(metric, quantile string, v float64) {
 			set := labels.NewBuilder(labels.FromMap(l.labels))
-			set.Set(labels.MetricName, metric).Set(baselineLabel, l.name)
+			set.Set(metricName, metric).Set(baselineLabel, l.name)
 			if quantile != "" {
 				set.Set("quantile", quantile)
 			}
