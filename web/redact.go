@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
+	"stallmark/storage/model"
 	"stallmark/storage/snapshot"
 	"stallmark/web/format"
 	"stallmark/web/view"
@@ -78,8 +80,9 @@ func (s *server) redact(r *http.Request, w view.Window) (templ.Component, error)
 	return view.RedactPage(page), nil
 }
 
-// leaving are the texts of a redacted snapshot that come from the host: of its
-// events, its settings and the labels of its series, each once.
+// leaving are the texts of a redacted snapshot that come from the host: its
+// title, what its verdict says, its events, settings and the labels of its
+// series, each once.
 func leaving(s *snapshot.Snapshot) []string {
 	seen := map[string]bool{"": true}
 	var out []string
@@ -89,8 +92,17 @@ func leaving(s *snapshot.Snapshot) []string {
 			out = append(out, text)
 		}
 	}
+	add("host = " + s.Meta.Host)
+	add(s.Meta.Title)
+	for _, text := range s.Meta.Cut {
+		add(text)
+	}
+	leavingVerdict(s.Report, add)
 	for _, e := range s.Events {
 		add(e.Text)
+		for _, name := range slices.Sorted(maps.Keys(e.Attrs)) {
+			add(name + " = " + e.Attrs[name])
+		}
 	}
 	for _, f := range s.Facts {
 		add(f.Key + " = " + f.Value)
@@ -108,6 +120,33 @@ func leaving(s *snapshot.Snapshot) []string {
 		add(v)
 	}
 	return out
+}
+
+// leavingVerdict adds the texts of a verdict.
+func leavingVerdict(r model.Report, add func(string)) {
+	for _, f := range r.Findings {
+		add(f.Title)
+		add(f.Caveat)
+		for _, name := range slices.Sorted(maps.Keys(f.Subject)) {
+			add(name + " = " + f.Subject[name])
+		}
+		for _, e := range f.Evidence {
+			add(e.Detail)
+		}
+		for _, m := range f.Remedy {
+			add(m.Current)
+			add(m.Apply)
+		}
+	}
+	for _, c := range r.Coverage {
+		add(c.Detail)
+	}
+	for _, e := range r.Excerpts {
+		add(e.File)
+		for _, text := range slices.Concat(e.Says, e.Notes) {
+			add(text)
+		}
+	}
 }
 
 func (s *server) postRedact(r *http.Request) (string, error) {
