@@ -28,6 +28,8 @@ type Config struct {
 	Audit func(ctx context.Context, at time.Time) ([]audit.Result, error)
 	// PageCache knows what is in memory; nil: nobody looks.
 	PageCache PageCache
+	// Logs knows what is recognised in logs; nil: nobody follows any.
+	Logs Logs
 	// Costs is what judging each signature costs; nil: nobody counts.
 	Costs func() []rules.Cost
 	// Shares are the snapshots; nil: nothing can be frozen.

@@ -91,6 +91,7 @@ func (f *Freezer) verdict(ctx context.Context, s *snapshot.Snapshot, w view.Wind
 		s.Events = s.Events[:maxFrozenEvents]
 		s.Meta.Cut = append(s.Meta.Cut, fmt.Sprintf("%d of %d events, the later ones", n-maxFrozenEvents, n))
 	}
+	s.Meta.Patterns = seenPatterns(f.server.patterns(), s.Events)
 	facts, err := b.FactsAt(ctx, w.To)
 	if err != nil {
 		return err

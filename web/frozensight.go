@@ -50,7 +50,7 @@ func ShowSnapshot(s *snapshot.Snapshot, sight Sight) (http.Handler, error) {
 	}
 	cfg := Config{
 		Backend: frozen.New(s), Host: s.Meta.Host, Version: s.Meta.Version, Interval: s.Meta.Interval,
-		Now: func() time.Time { return s.Meta.To }, Logger: sight.Logger,
+		Now: func() time.Time { return s.Meta.To }, Logger: sight.Logger, Logs: frozenLogs(s.Meta.Patterns),
 	}
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -69,6 +69,7 @@ func ShowSnapshot(s *snapshot.Snapshot, sight Sight) (http.Handler, error) {
 	r.Get(sight.Base+"/api/v1/incidents/{id}/postmortem", one.postmortem)
 	r.Get(sight.Base+"/findings", one.page(one.findings))
 	r.Get(sight.Base+"/findings/{id}", one.page(one.finding))
+	r.Get(sight.Base+"/logs", one.page(one.logs))
 	r.Get(sight.Base+"/signatures/{id}", one.page(one.signature))
 	return r, nil
 }

@@ -225,6 +225,7 @@ func TestJSONTwins(t *testing.T) {
 		"/api/v1/cliffs":                      `"outlook": `,
 		"/api/v1/audit":                       `"read_ahead_kb=8192"`,
 		"/api/v1/pagecache":                   `"files": []`,
+		"/api/v1/logs":                        `"unknown": []`,
 		"/api/v1/status":                      `"rules_version"`,
 	} {
 		w := s.get(t, path)
@@ -246,7 +247,7 @@ func TestJSONTwins(t *testing.T) {
 		t.Error("the status does not say in milliseconds when it was started")
 	}
 	// Every page names its twin, and the twin answers.
-	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/pagecache"} {
+	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/pagecache", "/logs"} {
 		doc := s.page(t, path+"?range=1h")
 		twin := ""
 		for n := range doc.Descendants() {
@@ -262,7 +263,7 @@ func TestJSONTwins(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	s := show(t, scene(t, "hostile"))
-	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/pagecache", "/audit", "/status", "/?tz=local"} {
+	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/pagecache", "/logs", "/audit", "/status", "/?tz=local"} {
 		doc := s.page(t, path)
 		for n := range doc.Descendants() {
 			if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\x00\x1b\u202e\u202c") {

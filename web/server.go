@@ -151,6 +151,9 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/pagecache", s.page(s.pageCache))
 	r.Get("/api/v1/pagecache", s.json(s.pageCacheJSON))
 
+	r.Get("/logs", s.page(s.logs))
+	r.Get("/api/v1/logs", s.json(s.logsJSON))
+
 	r.Get("/signatures", s.page(s.signatures))
 	r.Get("/api/v1/signatures", s.json(s.signaturesJSON))
 	r.Get("/signatures/{id}", s.page(s.signature))

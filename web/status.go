@@ -127,6 +127,7 @@ func (s *server) endpoints() [][2]string {
 		{"/api/v1/findings", "the findings of a window, the newest first; /api/v1/findings/{id} is one of them"},
 		{"/api/v1/disks", "every block device with rates and latencies; null where nothing was measured"},
 		{"/api/v1/pagecache", "what is in memory of each data file of the brokers"},
+		{"/api/v1/logs", "matched lines of logs with those around them, and the warnings that no pattern knows; filters: pattern, product, source, process, proof, q, page"},
 		{"/api/v1/signatures", "the catalogue with the state of each; /api/v1/signatures/{id} is one of them"},
 		{"/api/v1/audit", "settings against advice; as audit --json prints it"},
 		{"/api/v1/status", "sources, store and recorder"},

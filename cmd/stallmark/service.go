@@ -233,6 +233,7 @@ func (s *service) newServer() (*http.Server, error) {
 		Backend:      b,
 		Audit:        b.audit,
 		PageCache:    dataFiles{s},
+		Logs:         followedLogs{s},
 		Baselines:    s.baselines.Save,
 		Costs:        func() []rules.Cost { return s.judging.Load().engine.Costs() },
 		Host:         s.machine.hostname,

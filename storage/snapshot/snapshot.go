@@ -39,6 +39,20 @@ type Meta struct {
 	Redacted bool          `json:"redacted,omitempty"`
 	Parent   string        `json:"parent,omitempty"` // id of the snapshot that was redacted
 	Cut      []string      `json:"cut,omitempty"`    // what was left out for its size, in words
+	Patterns []Pattern     `json:"patterns,omitempty"`
+}
+
+// Pattern is what a page shows of a pattern besides the lines that it has
+// recognised.
+type Pattern struct {
+	ID       string         `json:"id"`
+	Product  string         `json:"product,omitempty"`
+	Title    string         `json:"title"`
+	Proof    model.LogProof `json:"proof"`
+	Versions string         `json:"versions,omitempty"`
+	Where    string         `json:"where,omitempty"`
+	Meaning  string         `json:"meaning,omitempty"`
+	Not      string         `json:"not,omitempty"`
 }
 
 // Signature is what a page shows of a signature besides its findings.

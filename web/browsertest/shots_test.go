@@ -15,7 +15,7 @@ import (
 func serve(t testing.TB, s gallery.Scene) (*gallery.Backend, string) {
 	t.Helper()
 	b := gallery.New(s)
-	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit, PageCache: b})
+	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit, PageCache: b, Logs: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -318,12 +318,15 @@ func TestDrawIsWellFormed(t *testing.T) {
 func TestLanes(t *testing.T) {
 	l := LayLanes([]Lane{{
 		Name: "x", State: "firing", Bars: []Bar{{From: at(10), To: at(20)}},
-		Ticks: []time.Time{at(10), at(10), at(10), at(11), at(-4), at(99)},
+		Ticks: []Tick{{at(10), "a", 3}, {at(10), "b", 0}, {at(10), "c", 0}, {at(11), "a", 0}, {at(-4), "a", 0}, {at(99), "a", 0}},
 	}, {Name: "y", State: "unknown", Why: "no PSI"}}, nil, at(0), at(60))
 	if len(l.Tracks[0].Boxes) != 1 || len(l.Tracks[0].Ticks) != 2 {
 		t.Errorf("track is %+v", l.Tracks[0])
 	}
-	if l.Tracks[0].Text != "x: firing, fired once, 6 events" || l.Tracks[1].Text != "y: unknown, no PSI" {
+	if got := l.Tracks[0].Ticks[0].Title; got != format.Clock(at(10))+": 3 × a, b, 1 more" {
+		t.Errorf("a tick says %q", got)
+	}
+	if l.Tracks[0].Text != "x: firing, fired once, 8 events" || l.Tracks[1].Text != "y: unknown, no PSI" {
 		t.Errorf("in words: %q, %q", l.Tracks[0].Text, l.Tracks[1].Text)
 	}
 }

@@ -27,6 +27,8 @@ type Scene struct {
 	Self     web.Health
 	Audit    []audit.Result
 	Files    []web.DataFile
+	Patterns []model.LogPattern
+	Unknown  []web.UnknownLine
 	Fail     error // what every call to the store gives back
 	Interval time.Duration
 }
@@ -42,6 +44,7 @@ type Backend struct {
 var (
 	_ web.Backend   = (*Backend)(nil)
 	_ web.PageCache = (*Backend)(nil)
+	_ web.Logs      = (*Backend)(nil)
 )
 
 // New makes a backend of a scene.

@@ -13,10 +13,14 @@ func Paths(scene string) []string {
 		return []string{"/", "/status"}
 	case "page-cache", "page-cache-many", "page-cache-denied":
 		return []string{"/pagecache"}
+	case "logs":
+		return []string{"/", "/logs", "/findings/f-dirty", "/incidents/f-dirty"}
+	case "logs-many", "logs-none":
+		return []string{"/logs"}
 	case "many-disks":
 		return []string{"/disks"}
 	case "hostile":
-		return []string{"/", "/disks", "/incidents", "/incidents/f-dirty", "/findings/f-dirty", "/pagecache", "/audit", "/status"}
+		return []string{"/", "/disks", "/incidents", "/incidents/f-dirty", "/findings/f-dirty", "/pagecache", "/logs", "/audit", "/status"}
 	}
 	return []string{"/"}
 }

@@ -26,6 +26,7 @@ func makers() map[string]func() Scene {
 		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
 		"two-incidents": twoIncidents, "ending": ending, "mended": mended, "young": young, "newborn": newborn,
 		"page-cache": cached, "page-cache-many": cachedMany, "page-cache-denied": cachedDenied,
+		"logs": logged, "logs-many": loggedMany, "logs-none": loggedNone,
 	}
 }
 
@@ -337,6 +338,7 @@ func hostile() Scene {
 		s.Files = append(s.Files, f)
 	}
 	s.Events = append(s.Events, model.Event{From: end(), To: end(), Kind: model.EventFiles, Text: Hostile})
+	hostileLogs(&s)
 	disk := strings.ToValidUTF8(Hostile, "")
 	s.Data.Always(1, "stallmark_disk_info", "device", disk, "kind", disk, "backing", disk, "mount", disk)
 	for _, c := range []string{"reads_completed", "writes_completed", "written_bytes", "read_bytes", "write_time_seconds", "read_time_seconds", "io_time_weighted_seconds", "io_time_seconds"} {

@@ -2,7 +2,6 @@ package view
 
 import (
 	"slices"
-	"time"
 
 	"stallmark/rules"
 	"stallmark/storage/model"
@@ -99,15 +98,15 @@ func barOf(f model.Finding, w Window) chart.Bar {
 
 // ticksOf are the moments of events that bear witness for a signature: threads
 // seen in one of the waits that it names.
-func ticksOf(s *rules.Signature, events []model.Event) []time.Time {
-	var out []time.Time
+func ticksOf(s *rules.Signature, events []model.Event) []chart.Tick {
+	var out []chart.Tick
 	for _, e := range events {
 		if e.Kind != model.EventBlocked {
 			continue
 		}
 		for _, ev := range s.Evidence {
 			if slices.Contains(ev.Wait, e.Attrs["wait"]) {
-				out = append(out, e.From)
+				out = append(out, chart.Tick{At: e.From, Text: format.Clean(e.Text), Count: e.Count})
 				break
 			}
 		}

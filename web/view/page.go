@@ -46,6 +46,7 @@ func (p Page) Sections() []Choice {
 		{"Incidents", "incidents", "i"},
 		{"Disks", "disks", "d"},
 		{"Page cache", "pagecache", "p"},
+		{"Logs", "logs", "o"},
 		{"Signatures", "signatures", "s"},
 		{"Audit", "audit", "a"},
 		{"Status", "status", "t"},
@@ -57,7 +58,9 @@ func (p Page) Sections() []Choice {
 		entries = slices.Insert(entries, 2, struct{ text, piece, key string }{"Snapshots", "snapshots", "h"})
 	}
 	if p.Frozen != nil {
-		entries = entries[:2]
+		entries = slices.DeleteFunc(entries, func(e struct{ text, piece, key string }) bool {
+			return !slices.Contains([]string{"", "incidents", "logs"}, e.piece)
+		})
 		entries[0].text = "Overview"
 	}
 	var all []Choice

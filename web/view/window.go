@@ -17,6 +17,7 @@ type Window struct {
 	Path     string
 	Began    time.Time // of the recording, if the window is shorter for it
 	Base     string    // path below which all links lie: that of a snapshot's link
+	Keep     string    // of the query, besides the window: filters, which the links through time keep
 }
 
 // Choice is one of several links of which one is on.
@@ -95,7 +96,7 @@ func joinPath(pieces []string) string {
 func (w Window) with(change func(*Window)) string {
 	path := (&url.URL{Path: w.Path}).EscapedPath()
 	change(&w)
-	return path + w.Query()
+	return joinQuery(path+w.Query(), w.Keep)
 }
 
 // Choices are the links to the named ranges, with keys 1 to 5.
@@ -143,7 +144,9 @@ func (w Window) GoLive() string {
 }
 
 // Whole is this page with all of a snapshot's time.
-func (w Window) Whole() string { return (&url.URL{Path: w.Path}).EscapedPath() }
+func (w Window) Whole() string {
+	return joinQuery((&url.URL{Path: w.Path}).EscapedPath(), w.Keep)
+}
 
 // Freeze is this page with its window fixed, for a link to send.
 func (w Window) Freeze() string { return w.with(func(n *Window) { n.Live = false }) }
