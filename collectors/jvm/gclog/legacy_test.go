@@ -36,10 +36,12 @@ CommandLine flags: -XX:+PrintGC -XX:+PrintGCDetails -XX:+UseParallelGC
 2024-03-05T10:00:00.100+0100: 3.200: [GC (Allocation Failure) [PSYoungGen: 70K->20K(80K)] 100K->60K(200K), 0.0437135 secs] [Times: user=0.12 sys=0.01, real=0.04 secs]
 2024-03-05T10:00:04.500+0100: 7.600: [Full GC (System.gc()) [PSYoungGen: 9K->0K(80K)] [ParOldGen: 32K->30K(100K)] 41K->30K(180K), [Metaspace: 16K->16K(1064960K)], 0.6492397 secs] [Times: user=1.20 sys=0.03, real=0.65 secs]
 9.000: [GC-- [PSYoungGen: 87K->87K(88K)] 233K->241K(241K), 0.7651430 secs]
+10.000: [GC (GCLocker Initiated GC) --[PSYoungGen: 87K->87K(88K)] 233K->241K(241K), 0.7651430 secs]
 `, []string{
 			"young|Allocation Failure|43.7135ms|@3.2s|100K>60K/200K|120ms 10ms 40ms",
 			"full|System.gc()|649.2397ms|@7.6s|41K>30K/180K|1.2s 30ms 650ms",
 			"evacuation-failure||765.143ms|@9s|233K>241K/241K",
+			"evacuation-failure|GCLocker Initiated GC|765.143ms|@10s|233K>241K/241K",
 		}, 0},
 		{"Serial, without details and without stamps", `[GC 17024K->2610K(83008K), 0.0108498 secs]
 [GC (Allocation Failure)  17034K->2620K(83008K), 0.0100000 secs]

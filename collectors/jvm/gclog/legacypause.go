@@ -81,10 +81,6 @@ func (p *Parser) legacyKind(pause *Pause, text []byte) {
 	default:
 		pause.Kind = KindYoung
 		text = text[len("GC"):]
-		if bytes.HasPrefix(text, []byte("--")) { // Parallel: promotion failed
-			pause.PromotionFailed = true
-			text = text[2:]
-		}
 	}
 	p.legacyGroups(pause, text)
 	switch {
@@ -96,12 +92,17 @@ func (p *Parser) legacyKind(pause *Pause, text []byte) {
 	}
 }
 
-// legacyGroups reads the parentheses that follow the name: the cause, and what
-// G1 says of the pause. The cause comes first and nothing stands between them.
+// legacyGroups reads what follows the name: the cause in parentheses, then what
+// G1 says of the pause, and "--" of the parallel collector, a failed promotion.
 func (p *Parser) legacyGroups(pause *Pause, text []byte) {
 	first := true
 	for {
 		text = bytes.TrimLeft(text, " ")
+		if rest, ok := bytes.CutPrefix(text, []byte("--")); ok { // JDK 8 prints the cause first
+			pause.PromotionFailed = true
+			text = rest
+			continue
+		}
 		if len(text) == 0 {
 			return
 		}
