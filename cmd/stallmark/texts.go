@@ -57,7 +57,13 @@ func gatherFile(b *files.Bundle, name string, open func() (io.ReadCloser, error)
 		return err
 	}
 	defer f.Close()
-	b.Add(name, f)
+	var changed time.Time
+	if s, ok := f.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := s.Stat(); err == nil && info.Mode().IsRegular() {
+			changed = info.ModTime()
+		}
+	}
+	b.AddFile(name, f, changed)
 	return nil
 }
 

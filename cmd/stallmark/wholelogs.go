@@ -22,7 +22,7 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 	whole := logs.NewWhole(cfg)
 	var texts []pasted.Text
 	for _, blob := range b.Blobs {
-		if whole.Add(blob.Name, blob.Data) {
+		if whole.Add(blob.Name, blob.Data, blob.Changed) {
 			continue
 		}
 		text := pasted.Read(blob.Name, blob.Data, pasted.Options{})
@@ -33,7 +33,7 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 				left.WriteByte('\n')
 			}
 		}
-		whole.AddLines(blob.Name, left.Bytes())
+		whole.AddLines(blob.Name, left.Bytes(), blob.Changed)
 		texts = append(texts, text)
 	}
 	return whole, texts

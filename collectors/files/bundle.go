@@ -11,6 +11,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -19,6 +20,9 @@ import (
 type Blob struct {
 	Name string // with the archives that it was in: "logs.tar.gz/store.log"
 	Data []byte
+	// Changed is when it was last written to, by the word of who keeps it; zero if
+	// that is not known. A copy may be as new as the copying.
+	Changed time.Time
 }
 
 // BundleLimits bound what unpacking may cost: what is sent may be hostile.
@@ -49,7 +53,11 @@ type Bundle struct {
 func NewBundle(limits BundleLimits) *Bundle { return &Bundle{limits: limits} }
 
 // Add takes a file, or the files in it.
-func (b *Bundle) Add(name string, r io.Reader) { b.add(name, r, 0) }
+func (b *Bundle) Add(name string, r io.Reader) { b.add(name, r, time.Time{}, 0) }
+
+// AddFile does so for a file that was last changed at a time. Of one that is too
+// large its end is read without what comes before, if r can seek.
+func (b *Bundle) AddFile(name string, r io.Reader, changed time.Time) { b.add(name, r, changed, 0) }
 
 func (b *Bundle) note(name, format string, args ...any) {
 	if len(b.Notes) < 1000 {
@@ -58,7 +66,7 @@ func (b *Bundle) note(name, format string, args ...any) {
 }
 
 // add takes one file at a depth of archives.
-func (b *Bundle) add(name string, r io.Reader, depth int) {
+func (b *Bundle) add(name string, r io.Reader, changed time.Time, depth int) {
 	in := bufio.NewReader(r)
 	head, _ := in.Peek(tarOffset + len(tarMagic))
 	switch {
@@ -70,7 +78,10 @@ func (b *Bundle) add(name string, r io.Reader, depth int) {
 			b.note(name, "damaged gzip: %v", err)
 			return
 		}
-		b.add(strings.TrimSuffix(name, ".gz"), z, depth+1)
+		if !z.ModTime.IsZero() {
+			changed = z.ModTime
+		}
+		b.add(strings.TrimSuffix(name, ".gz"), z, changed, depth+1)
 	case bytes.HasPrefix(head, []byte(zstdMagic)):
 		z, err := newDecoder(in)
 		if err != nil {
@@ -78,28 +89,14 @@ func (b *Bundle) add(name string, r io.Reader, depth int) {
 			return
 		}
 		defer z.Close()
-		b.add(strings.TrimSuffix(name, ".zst"), z, depth+1)
+		b.add(strings.TrimSuffix(name, ".zst"), z, changed, depth+1)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		b.zip(name, in, depth)
 	case len(head) > tarOffset && bytes.HasPrefix(head[tarOffset:], []byte(tarMagic)):
 		b.tar(name, in, depth)
 	default:
-		b.keep(name, in)
+		b.keep(name, in, r, changed)
 	}
-}
-
-// read reads a file up to the limits. A damaged end keeps what came before it.
-func (b *Bundle) read(name string, r io.Reader) ([]byte, bool) {
-	room := min(b.limits.File, b.limits.Total-b.total)
-	data, err := io.ReadAll(io.LimitReader(r, room+1))
-	if int64(len(data)) > room {
-		b.note(name, "more than %d MiB: only the beginning is read", room>>20)
-		data = data[:room]
-	} else if err != nil {
-		b.note(name, "damaged or cut off after %d bytes: %v", len(data), unwrapped(err))
-	}
-	b.total += int64(len(data))
-	return data, len(data) > 0
 }
 
 func unwrapped(err error) error {
@@ -118,12 +115,12 @@ func (b *Bundle) full(name string) bool {
 	return true
 }
 
-func (b *Bundle) keep(name string, r io.Reader) {
+func (b *Bundle) keep(name string, in, r io.Reader, changed time.Time) {
 	if b.full(name) {
 		return
 	}
-	if data, ok := b.read(name, r); ok {
-		b.Blobs = append(b.Blobs, Blob{name, data})
+	if data, ok := b.read(name, b.nearEnd(in, r)); ok {
+		b.Blobs = append(b.Blobs, Blob{name, data, changed})
 	}
 }
 
@@ -152,8 +149,16 @@ func (b *Bundle) tar(name string, r io.Reader, depth int) {
 		if b.full(name) {
 			return
 		}
-		b.add(path.Join(name, path.Clean(h.Name)), t, depth+1)
+		b.add(path.Join(name, path.Clean(h.Name)), t, known(h.ModTime), depth+1)
 	}
+}
+
+// known is the time of an entry, zero where the archive was made without.
+func known(t time.Time) time.Time {
+	if t.Unix() == 0 {
+		return time.Time{}
+	}
+	return t
 }
 
 // refused reports whether an entry is not to be taken, for its name or because
@@ -199,7 +204,7 @@ func (b *Bundle) zip(name string, r io.Reader, depth int) {
 			b.note(name, "%q: %v", f.Name, err)
 			continue
 		}
-		b.add(path.Join(name, path.Clean(f.Name)), in, depth+1)
+		b.add(path.Join(name, path.Clean(f.Name)), in, time.Time{}, depth+1)
 		in.Close()
 	}
 }

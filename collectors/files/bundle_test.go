@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -106,7 +108,7 @@ func TestBundle(t *testing.T) {
 		{"cut.gz", gzipped(t, []byte(strings.Repeat("hello", 100)))[:20], `cut="hello`, "damaged or cut off"},
 		{"cut.tar", tarred(t, map[string]string{"a": strings.Repeat("x", 2000)})[:1024], `cut.tar/a="xxxx`, "damaged or cut off"},
 		{"cut.zip", zipped(t, map[string]string{"a": "b"})[:40], "", "damaged zip"},
-		{"bomb.gz", gzipped(t, make([]byte, 10<<20)), `bomb="\x00`, "only the beginning"},
+		{"bomb.gz", gzipped(t, make([]byte, 10<<20)), `bomb="\x00`, "only the last 1 MiB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,6 +145,40 @@ func TestBundleLimits(t *testing.T) {
 	b.Add("b", strings.NewReader("x"))
 	if len(b.Blobs) != 1 || len(b.Notes) != 1 || !strings.Contains(b.Notes[0], "over the limit") {
 		t.Errorf("%d files, notes %q", len(b.Blobs), b.Notes)
+	}
+}
+
+// TestBundleKeepsTheEnd gives more than is taken, by a pipe and by a file that
+// can seek, and wants the newest lines whole.
+func TestBundleKeepsTheEnd(t *testing.T) {
+	var all bytes.Buffer
+	for i := range 10_000 {
+		fmt.Fprintf(&all, "line %d\n", i)
+	}
+	limits := BundleLimits{File: 1000, Total: 40_000, Files: 10, Depth: 3}
+	for name, r := range map[string]io.Reader{"seek": bytes.NewReader(all.Bytes()), "pipe": io.MultiReader(bytes.NewReader(all.Bytes()))} {
+		b := NewBundle(limits)
+		b.Add(name, r)
+		got := string(b.Blobs[0].Data)
+		if !strings.HasPrefix(got, "line ") || !strings.HasSuffix(got, "line 9998\nline 9999\n") || len(got) > 1000 || len(got) < 950 {
+			t.Errorf("%s: %d bytes, %.20q ... %q", name, len(got), got, got[max(0, len(got)-30):])
+		}
+		if len(b.Notes) != 1 || !strings.Contains(b.Notes[0], "are read") {
+			t.Errorf("%s: notes %q", name, b.Notes)
+		}
+	}
+}
+
+// TestBundleKnowsChanges wants the time of a file's last change, and none for an
+// archive that was made without.
+func TestBundleKnowsChanges(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	b := NewBundle(DefaultBundleLimits())
+	b.AddFile("a.gz", bytes.NewReader(gzipped(t, []byte("x"))), at)
+	b.AddFile("b.tar", bytes.NewReader(tarred(t, map[string]string{"l": "x"})), at)
+	b.Add("c", strings.NewReader("x"))
+	if len(b.Blobs) != 3 || !b.Blobs[0].Changed.Equal(at) || !b.Blobs[1].Changed.IsZero() || !b.Blobs[2].Changed.IsZero() {
+		t.Errorf("%+v", b.Blobs)
 	}
 }
 

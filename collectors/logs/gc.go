@@ -34,6 +34,9 @@ func newGCLog(s *Source, file *File) *gcLog {
 			up := time.Duration(float64(f.Start) / float64(s.cfg.ClockTicks) * float64(time.Second))
 			options = append(options, gclog.StartedAt(s.cfg.Boot.Add(up), startSlack))
 		}
+		if !f.Began.IsZero() {
+			options = append(options, gclog.StartedAt(f.Began, startSlack))
+		}
 		return gclog.NewParser(meter.Handler(), options...), meter
 	}
 	g.parser, g.meter = g.begin(file)

@@ -3,6 +3,8 @@ package logs
 import (
 	"bytes"
 	"time"
+
+	"stallmark/collectors/logs/stamp"
 )
 
 // MaxLine is the longest line that is handed on whole, in bytes. Of a longer
@@ -30,6 +32,11 @@ type File struct {
 	Start   uint64 // of that process, in clock ticks after boot; 0 if not known
 	Zone    string // of its time stamps as configured, empty to be guessed
 	Format  Format // of what carries its lines as configured, empty to be found out
+
+	// Of logs at rest; zero if not known.
+	Changed time.Time  // when it was last written to
+	Began   time.Time  // when the JVM started whose log it is
+	zone    stamp.Zone // what the whole of it says of its stamps
 }
 
 // Line is one line of a log. It is valid until the consumer returns.

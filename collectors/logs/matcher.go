@@ -105,7 +105,15 @@ func newClock(s *Source, file *File) *stamp.Clock {
 	if zone, err := ParseZone(file.Zone); err == nil {
 		o.Zone = zone
 	}
-	return stamp.NewClock(o)
+	if !file.Changed.IsZero() {
+		o.Reference = file.Changed
+	}
+	if !file.Began.IsZero() {
+		o.Boot = file.Began
+	}
+	c := stamp.NewClock(o)
+	c.Known(file.zone)
+	return c
 }
 
 // Line implements Consumer.

@@ -28,11 +28,14 @@ type restLog struct {
 	name   string
 	kind   Kind
 	data   []byte
-	feeder *feeder
+	file   *File
+	feeder *feeder // from Beats on
 	clock  *stamp.Clock
 	pos    int       // of the next line
 	next   time.Time // its time, zero if it is not known yet
 	timed  bool      // a line with a time has been seen
+	// unplaced: its lines tell no time that is known, so that it stands beside no other.
+	unplaced bool
 }
 
 // NewWhole makes an empty one.
@@ -52,32 +55,35 @@ func (w *Whole) Len() int { return len(w.logs) }
 // sampleOf bounds what of a file is looked at to tell what it is, in lines.
 const sampleOf = 400
 
+// sampleOfGC is how many for a GC log, which may print hundreds of lines before
+// its first pause.
+const sampleOfGC = 5000
+
 // Add takes a file if it is a log, told by its content, and reports whether it
-// did. The data is kept.
-func (w *Whole) Add(name string, data []byte) bool {
+// did. The data is kept. changed is when it was last written to, zero if nobody
+// knows: it tells zones, years and the start of a JVM.
+func (w *Whole) Add(name string, data []byte, changed time.Time) bool {
 	kind := kindOf(data)
 	if kind == "" {
 		return false
 	}
-	w.add(name, kind, data)
+	w.add(name, kind, data, changed)
 	return true
 }
 
 // AddLines takes lines that may be of any log, if one of them is known.
-func (w *Whole) AddLines(name string, data []byte) bool {
+func (w *Whole) AddLines(name string, data []byte, changed time.Time) bool {
 	var hit match.Hit
 	if w.source.cfg.Patterns == nil || !w.source.cfg.Patterns.Next(data, 0, &hit) {
 		return false
 	}
-	w.add(name, KindText, data)
+	w.add(name, KindText, data, changed)
 	return true
 }
 
-func (w *Whole) add(name string, kind Kind, data []byte) {
-	file := &File{Path: name, Kind: kind, Role: w.productIn(data)}
-	l := &restLog{name: name, kind: kind, data: data, clock: newClock(w.source, file)}
-	l.feeder = newFeeder(file, w.source.Open(file))
-	w.logs = append(w.logs, l)
+func (w *Whole) add(name string, kind Kind, data []byte, changed time.Time) {
+	file := &File{Path: name, Kind: kind, Role: w.productIn(data), Changed: changed}
+	w.logs = append(w.logs, &restLog{name: name, kind: kind, data: data, file: file, clock: newClock(w.source, file)})
 }
 
 // productIn is the product of the first line that a pattern knows.
@@ -96,11 +102,14 @@ func kindOf(data []byte) Kind {
 	parser := gclog.NewParser(gclog.Handler{})
 	lines, stamped, levels := 0, 0, 0
 	for line := range bytes.Lines(data) {
-		if lines++; lines > sampleOf {
+		if lines++; lines > sampleOfGC {
 			break
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		parser.Feed(line, time.Time{})
+		if lines > sampleOf {
+			continue
+		}
 		if len(line) == 0 || line[0] == ' ' || line[0] == '\t' {
 			lines--
 			continue
@@ -116,7 +125,7 @@ func kindOf(data []byte) Kind {
 	if f := parser.Figures(); f.Pauses+f.Safepoints+f.Cycles > 0 {
 		return KindGC
 	}
-	if lines > 0 && levels > 0 && 2*stamped >= min(lines, sampleOf) {
+	if lines = min(lines, sampleOf); levels > 0 && 2*stamped >= lines {
 		return KindText
 	}
 	return ""
@@ -128,7 +137,7 @@ func (l *restLog) timeOf(line []byte) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	span, ok := l.clock.Resolve(s, l.feeder.file.Role)
+	span, ok := l.clock.Resolve(s, l.file.Role)
 	return span.From, ok
 }
 
@@ -140,7 +149,7 @@ func (w *Whole) until(at time.Time) {
 }
 
 func (l *restLog) until(at time.Time) {
-	if l.next.After(at) {
+	if l.next.After(at) || l.unplaced {
 		return
 	}
 	end := l.pos
@@ -204,8 +213,12 @@ func (w *Whole) Beats() []time.Time {
 func (w *Whole) moments() []int64 {
 	var list []int64
 	for _, l := range w.logs {
+		w.learn(l)
+	}
+	for _, l := range w.logs {
 		before := len(list)
 		if l.kind == KindGC {
+			w.tie(l)
 			list = l.pauses(list)
 		} else {
 			list = w.hits(l, list)
@@ -213,10 +226,11 @@ func (w *Whole) moments() []int64 {
 		if len(list) == before {
 			list = l.last(list)
 		}
-		if len(list) == before {
+		if len(list) == before && !l.unplaced {
 			w.Notes = append(w.Notes, l.name+": no times that tell when its lines were written")
 		}
-		l.clock = newClock(w.source, l.feeder.file) // it has been at the end
+		l.clock = newClock(w.source, l.file) // it has been at the end
+		l.feeder = newFeeder(l.file, w.source.Open(l.file))
 	}
 	return list
 }
@@ -249,11 +263,15 @@ func (l *restLog) pauses(list []int64) []int64 {
 			list = append(list, m.Wall.Unix(), m.Wall.Add(d).Unix())
 		}
 	}
+	var options []gclog.Option
+	if !l.file.Began.IsZero() {
+		options = append(options, gclog.StartedAt(l.file.Began, startSlack))
+	}
 	parser := gclog.NewParser(gclog.Handler{
 		Pause:     func(p *gclog.Pause) { take(p.Start, p.Duration) },
 		Safepoint: func(s *gclog.Safepoint) { take(s.Start, s.Total) },
 		Stall:     func(s *gclog.Stall) { take(s.Start, s.Duration) },
-	})
+	}, options...)
 	for line := range bytes.Lines(l.data) {
 		parser.Feed(line, time.Time{})
 	}
@@ -261,21 +279,11 @@ func (l *restLog) pauses(list []int64) []int64 {
 	return list
 }
 
-// last adds the time of the last line that has one.
-func (l *restLog) last(list []int64) []int64 {
-	if s, ok := stamp.Before(l.data, bytes.LastIndexByte(l.data[:max(len(l.data)-1, 0)], '\n')+1); ok {
-		if span, ok := l.clock.Resolve(s, l.feeder.file.Role); ok {
-			list = append(list, span.From.Unix())
-		}
-	}
-	return list
-}
-
 // state gives coverage and series of every log.
 func (w *Whole) state(s *Source, out *collectors.Out) error {
 	states := make([]Status, 0, len(w.logs))
 	for _, l := range w.logs {
-		st := Status{File: l.feeder.file, Found: true, Bytes: int64(l.pos)}
+		st := Status{File: l.file, Found: true, Bytes: int64(l.pos)}
 		states = append(states, st)
 		out.Cover(coverageOf(st))
 		s.emit(out, st)

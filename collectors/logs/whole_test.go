@@ -17,13 +17,13 @@ func TestWholeFilesAreOnTheirOwnAxis(t *testing.T) {
 	w := NewWhole(SourceConfig{Patterns: set, Known: []model.LogPattern{inLock}})
 	store := "2026-03-01 02:00:00 INFO a - long before\n" + strings.Repeat("2026-03-01 03:00:00 INFO a - hours before\n", 50) + line(700) + line(900) + "2026-03-01 12:00:02 WARN x - strange\n"
 	gc := "[2026-03-01T04:00:01.500+0000][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 1000M->200M(4096M) 1212.300ms\n"
-	if !w.Add("store.log", []byte(store)) || !w.Add("gc.log", []byte(gc)) {
+	if !w.Add("store.log", []byte(store), time.Time{}) || !w.Add("gc.log", []byte(gc), time.Time{}) {
 		t.Fatal("a log is not taken for one")
 	}
 	for _, other := range []string{
 		"procs -----------memory----------\n r  b   swpd   free\n 1  0      0 100\n", "", "MemTotal: 5 kB\n", "some prose\nabout 2026-03-01 12:00:00\n",
 	} {
-		if w.Add("x", []byte(other)) {
+		if w.Add("x", []byte(other), time.Time{}) {
 			t.Errorf("%q is taken for a log", other)
 		}
 	}
@@ -59,6 +59,54 @@ func TestWholeFilesAreOnTheirOwnAxis(t *testing.T) {
 	}
 }
 
+// TestWholePlacesUptimes gives a GC log without dates beside a dated one, with
+// the times of the files' last changes or without.
+func TestWholePlacesUptimes(t *testing.T) {
+	const dated = "2026-03-01 12:00:01,000 INFO a - b\n2026-03-01 12:00:05,000 WARN a - b\n"
+	const gc = "[10.000s][info][gc] GC(1) Pause Full (System.gc()) 5M->1M(9M) 800.000ms\n[12.000s][info][gc] GC(2) Concurrent Mark Cycle\n"
+	end := time.Date(2026, 3, 1, 12, 0, 5, 0, time.UTC)
+	for _, tt := range []struct {
+		name          string
+		gc            string
+		datedAt, gcAt time.Time
+		alone         bool
+		want          string
+		note          string
+	}{
+		{"kept times", gc, end, end.Add(time.Second), false, "2026-03-01 12:00:03.2", "by the time of the file's last change"},
+		{"a zone ahead, by the file's time", gc, end.Add(-8 * time.Hour), end.Add(-8 * time.Hour), false, "2026-03-01 04:00:02.2", "last change"},
+		{"copied", gc, end.Add(time.Hour + 7*time.Minute), end.Add(time.Hour), false, "", "nothing ties"},
+		{"alone", gc, time.Time{}, end, true, "2026-03-01 12:00:02.2", "last change"},
+		{"two JVMs", "[100.000s]" + gc[9:] + gc, end, end, false, "", "nothing ties"},
+		{"no stamps", "GC(1) Pause Full (System.gc()) 5M->1M(9M) 800.000ms\n", end, end, false, "", "nothing ties"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := NewWhole(SourceConfig{})
+			if !tt.alone {
+				w.Add("broker.log", []byte(dated), tt.datedAt)
+			}
+			if !w.Add("gc.log", []byte(tt.gc), tt.gcAt) {
+				t.Fatal("not taken for a log")
+			}
+			got := ""
+			out := collectors.NewOut("logs")
+			for _, at := range w.Beats() {
+				out.Reset(at)
+				must(t, w.Source().Collect(nil, out))
+				for _, e := range out.Events() {
+					if e.Attrs["what"] == "gc" {
+						got += e.From.Format("2006-01-02 15:04:05.0")
+					}
+				}
+				out.EndMissing()
+			}
+			if notes := strings.Join(w.Notes, " "); got != tt.want || !strings.Contains(notes, tt.note) {
+				t.Errorf("%q, want %q; notes %s", got, tt.want, notes)
+			}
+		})
+	}
+}
+
 func FuzzWhole(f *testing.F) {
 	f.Add([]byte(line(700)+"2026-03-01 12:00:02 WARN x - strange\n"), []byte("[0.047s][info][gc] GC(0) Pause Young 1M->1M(2M) 812.3ms\n"))
 	set, err := match.New([]model.LogPattern{inLock})
@@ -67,8 +115,8 @@ func FuzzWhole(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		w := NewWhole(SourceConfig{Patterns: set, Known: []model.LogPattern{inLock}})
-		w.Add("a", a)
-		w.AddLines("b", b)
+		w.Add("a", a, time.Time{})
+		w.AddLines("b", b, time.Time{})
 		out := collectors.NewOut("logs")
 		beats := w.Beats()
 		for _, at := range beats[:min(len(beats), 500)] {

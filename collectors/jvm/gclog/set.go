@@ -133,6 +133,9 @@ func firstMoment(r io.Reader) Moment {
 	return Moment{Uptime: -1}
 }
 
+// LineTime is what a line of a log says of its own time, in either format.
+func LineTime(line []byte) Moment { return lineMoment(line) }
+
 // lineMoment is what a line of either format says of its time.
 func lineMoment(line []byte) Moment {
 	line = []byte(strings.TrimRight(strings.TrimLeft(string(line), "\x00"), "\r\n"))

@@ -62,6 +62,13 @@ func (c *Clock) SawNearby(offset time.Duration, log string) {
 	c.learn(offset, Nearby, "as in "+log+" beside it, which says its zone")
 }
 
+// Known takes in a zone that was found out before, if that is surer.
+func (c *Clock) Known(z Zone) {
+	if z.Location != nil && z.Proof > c.zone.Proof {
+		c.zone = z
+	}
+}
+
 // sawOuter takes in the stamp that a container's runtime put before the line.
 func (c *Clock) sawOuter(s Stamp) {
 	if s.Seen.IsZero() || s.NoDate || s.NoYear {

@@ -1,0 +1,111 @@
+package logs
+
+import (
+	"bytes"
+	"time"
+
+	"stallmark/collectors/jvm/gclog"
+	"stallmark/collectors/logs/match"
+	"stallmark/collectors/logs/stamp"
+)
+
+// learn finds out the zone of a log before any of its lines is placed: by a line
+// that holds an instant beside its stamp, or by the file's last change.
+func (w *Whole) learn(l *restLog) {
+	if l.kind == KindGC {
+		return
+	}
+	if s, ok := l.lastStamp(); ok && !l.file.Changed.IsZero() {
+		l.clock.SawEnd(s, l.file.Changed)
+	}
+	var hit match.Hit
+	for from := 0; w.source.cfg.Patterns != nil && from < len(l.data) && l.clock.Zone().Proof < stamp.Proven; from = hit.End + 1 {
+		if !w.source.cfg.Patterns.Next(l.data, from, &hit) {
+			break
+		}
+		if began, exact := hit.Began(); exact {
+			if s, ok := stamp.Before(l.data, hit.Start); ok {
+				took, _ := hit.Duration()
+				l.clock.SawStart(s, began, took)
+			}
+		}
+	}
+	if z := l.clock.Zone(); z.Proof >= stamp.FileTime {
+		l.file.zone = z
+	}
+}
+
+// lastStamp is the time stamp of the last line that has one.
+func (l *restLog) lastStamp() (stamp.Stamp, bool) {
+	end := bytes.TrimRight(l.data, "\r\n")
+	return stamp.Before(end, bytes.LastIndexByte(end, '\n')+1)
+}
+
+// endSlack is how long after its last line a file may be changed last.
+const endSlack = 2 * time.Minute
+
+// tie places a GC log that tells uptimes only: its last line was written when the
+// file was changed last. That is believed of a log that is given alone, and beside
+// others if one of them was changed when its last line says, since a copy may have
+// the time of the copying. A log of several JVMs, or without any times, is not
+// placed.
+func (w *Whole) tie(l *restLog) {
+	parser := gclog.NewParser(gclog.Handler{})
+	for line := range bytes.Lines(l.data) {
+		parser.Feed(line, time.Time{})
+	}
+	parser.Flush()
+	f := parser.Figures()
+	if !f.First.Wall.IsZero() {
+		return
+	}
+	if f.First.Clock == gclog.ClockUptime && f.JVMs == 1 && !l.file.Changed.IsZero() && (len(w.logs) == 1 || w.faithful()) {
+		l.file.Began = l.file.Changed.Add(-max(f.Last.Uptime, l.lastUptime()))
+		l.clock = newClock(w.source, l.file)
+		w.Notes = append(w.Notes, l.name+": tells uptimes only; its JVM is taken to have started at "+
+			l.file.Began.UTC().Format(time.RFC3339)+", by the time of the file's last change")
+		return
+	}
+	l.unplaced = true
+	w.Notes = append(w.Notes, l.name+": tells no time of day, and nothing ties its lines to one: its pauses are not joined with other logs. "+
+		"\"stallmark gc\" prints them; the decoration \"time\" of -Xlog or -XX:+PrintGCDateStamps places them, or a copy that keeps the file's time (cp -p, tar)")
+}
+
+// lastUptime is the last that is printed, -1 if none is.
+func (l *restLog) lastUptime() time.Duration {
+	end := bytes.TrimRight(l.data, "\r\n")
+	for i := 0; i < sampleOf && len(end) > 0; i++ {
+		start := bytes.LastIndexByte(end, '\n') + 1
+		if m := gclog.LineTime(end[start:]); m.Uptime >= 0 {
+			return m.Uptime
+		}
+		end = end[:max(0, start-1)]
+	}
+	return -1
+}
+
+// faithful reports whether a log with times was last changed when its last line
+// was written.
+func (w *Whole) faithful() bool {
+	for _, l := range w.logs {
+		s, ok := l.lastStamp()
+		if !ok || s.Kind == stamp.Uptime || l.file.Changed.IsZero() {
+			continue
+		}
+		span, ok := newClock(w.source, l.file).Resolve(s, l.file.Role)
+		if late := l.file.Changed.Sub(span.From); ok && late > -endSlack && late < endSlack {
+			return true
+		}
+	}
+	return false
+}
+
+// last adds the time of the last line that has one.
+func (l *restLog) last(list []int64) []int64 {
+	if s, ok := l.lastStamp(); ok {
+		if span, ok := l.clock.Resolve(s, l.file.Role); ok {
+			list = append(list, span.From.Unix())
+		}
+	}
+	return list
+}
