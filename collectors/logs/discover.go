@@ -40,7 +40,7 @@ func (d *Discovery) beat(f *Follower, at time.Time) {
 	d.last = append([]process.Process{}, procs...)
 	targets := slices.Clone(d.configured)
 	for _, p := range procs {
-		targets = append(targets, TargetsOf(p)...)
+		targets = append(targets, TargetsOf(p, procs...)...)
 	}
 	f.SetTargets(targets)
 }
@@ -70,12 +70,13 @@ func (d *Discovery) lacking() []model.Coverage {
 	return list
 }
 
-// TargetsOf lists where the logs of a process are, by its product's layout.
-func TargetsOf(p process.Process) []Target {
+// TargetsOf lists where the logs of a process are, by its product's layout; others
+// are the watched ones, whose logs are not its.
+func TargetsOf(p process.Process, others ...process.Process) []Target {
 	var list []Target
 	switch {
 	case strings.HasPrefix(p.Role, "rocketmq-"):
-		list = rocketTargets(p)
+		list = rocketTargets(p, others)
 	case strings.HasPrefix(p.Role, "kafka-"):
 		list = kafkaTargets(p)
 	case p.Role == "zookeeper":
@@ -89,18 +90,42 @@ func TargetsOf(p process.Process) []Target {
 			t.Kind = KindText
 		}
 	}
-	return list
+	return append(list, containerTargets(p)...)
+}
+
+// containerTargets are the files into which a container's runtime writes what a
+// broker in it prints: Docker's json-file, and the kubelet's, whose links name the
+// container. They are the host's, read with the rights of this program.
+func containerTargets(p process.Process) []Target {
+	switch productOf(p.Role) {
+	case "rocketmq", "kafka", "zookeeper":
+	default:
+		return nil
+	}
+	if p.Container == "" {
+		return nil
+	}
+	base := Target{Process: p.Name, Pid: p.Pid, Role: p.Role, Kind: KindText, What: "output of its container"}
+	base.Mend = "it is read where the runtime writes files: Docker's driver json-file, or the kubelet; else name it with --log"
+	docker, kubelet := base, base
+	docker.Folder, docker.Names = "/var/lib/docker/containers/"+p.Container, []string{p.Container + "-json.log"}
+	kubelet.Folder, kubelet.Names = "/var/log/containers", []string{"*-" + p.Container + ".log"}
+	return []Target{docker, kubelet}
 }
 
 // rocketTargets are the folders of RocketMQ: up to 5.0 a log folder of a broker's
 // own is below rocketmqlogs, later its name follows without a slash
 // (distribution/conf/logback_broker.xml, broker/src/main/resources/rmq.broker.logback.xml).
-func rocketTargets(p process.Process) []Target {
+func rocketTargets(p process.Process, others []process.Process) []Target {
 	const mend = "see ${user.home}/logs/rocketmqlogs of the broker's user, or name the files with --log"
 	if p.Logs == "" {
 		return nil
 	}
-	names, except := []string{"*.log"}, []string{"namesrv*.log", "proxy*.log", "tools*.log", "*gc*.log"}
+	names, except := []string{"*.log"}, []string{"namesrv*.log", "tools*.log", "*gc*.log"}
+	// A proxy may run inside the broker (mqbroker --enable-proxy) and log beside it.
+	if slices.ContainsFunc(others, func(o process.Process) bool { return o.Role == "rocketmq-proxy" && o.Logs == p.Logs }) {
+		except = append(except, "proxy*.log")
+	}
 	what := "broker logs"
 	switch p.Role {
 	case "rocketmq-namesrv":

@@ -32,6 +32,10 @@ func TestTargetsOf(t *testing.T) {
 		{"Kafka", process.Process{Role: "kafka-broker", Logs: "/k", GCLog: "/k/kafkaServer-gc.log"}, []string{
 			"text /k *.log kafkaServer*.out", "gc /k kafkaServer-gc.log",
 		}},
+		{"in a container", process.Process{Role: "kafka-broker", Container: "c0ffee"}, []string{
+			"text /var/lib/docker/containers/c0ffee c0ffee-json.log", "text /var/log/containers *-c0ffee.log",
+		}},
+		{"another program in a container", process.Process{Role: "jvm", Container: "c0ffee"}, nil},
 		{"a GC log with odd characters", process.Process{Role: "jvm", GCLog: "/x/[a]*%%.log"}, []string{`gc /x \[a]\*%.log`}},
 		{"nothing known", process.Process{Role: "kafka-broker"}, nil},
 	} {
@@ -39,13 +43,24 @@ func TestTargetsOf(t *testing.T) {
 		var got []string
 		for _, target := range TargetsOf(c.proc) {
 			got = append(got, strings.Join(append([]string{string(target.Kind), target.Folder}, target.Names...), " "))
-			if target.Owner != id || target.Pid != 42 {
+			if (target.Owner != id) != strings.HasPrefix(target.Folder, "/var/") || target.Pid != 42 {
 				t.Errorf("%s: owner %+v", c.name, target.Owner)
 			}
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+func TestProxyLogsAreTheBrokersUnlessAProxyRunsBeside(t *testing.T) {
+	broker := process.Process{Role: "rocketmq-broker", Logs: "/l"}
+	beside := process.Process{Role: "rocketmq-proxy", Logs: "/l"}
+	if got := TargetsOf(broker, broker)[0].Except; slices.Contains(got, "proxy*.log") {
+		t.Errorf("inside: without %q", got)
+	}
+	if got := TargetsOf(broker, broker, beside)[0].Except; !slices.Contains(got, "proxy*.log") {
+		t.Errorf("beside: without %q", got)
 	}
 }
 

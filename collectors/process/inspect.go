@@ -91,6 +91,7 @@ func (in *inspector) describe(root collectors.Root, w *watched, c command) strin
 	w.version = versionOfJar(roles[w.role].jars, c.classPath+":"+c.property("java.ext.dirs")+":"+c.property("rocketmq.home.dir"))
 	w.logs, w.logDir = fitting(p.logs(w.role)), p.logDir()
 	w.gcLog, w.nsPid = fitting(absolute(gcLogOf(c.options), cwd)), nsPid(root, w)
+	w.box = boxOf(root, w)
 	for _, f := range []fact{
 		{"config", file},
 		{"logs", w.logs},

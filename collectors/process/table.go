@@ -32,6 +32,7 @@ type watched struct {
 	logDir  string // of a broker's own below it, may be empty
 	gcLog   string // as the flags name it, may be empty
 	nsPid   int    // in its own pid namespace, 0 if not known
+	box     string // id of its container, may be empty
 
 	// What only the discovery reads and may renew.
 	config string // why the configuration could not be read, empty if it was

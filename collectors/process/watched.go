@@ -30,6 +30,8 @@ type Process struct {
 	LogDir string // name of a RocketMQ broker's own folder there (isolateLogEnable), may hold *; empty if it has none
 	GCLog  string // path of its GC log with the JVM's placeholders, empty if it has none
 	NSPid  int    // its number in its own pid namespace, 0 if not known
+
+	Container string // id of its container as Docker and Kubernetes name its cgroup, empty if it is in none
 }
 
 // Processes returns the watched processes of now, in the order in which they
@@ -44,7 +46,7 @@ func (w *Watched) Processes() []Process {
 		}
 		list = append(list, Process{
 			ID: p.ID, Name: p.name, Role: p.role, Store: store,
-			Logs: p.logs, LogDir: p.logDir, GCLog: p.gcLog, NSPid: p.nsPid,
+			Logs: p.logs, LogDir: p.logDir, GCLog: p.gcLog, NSPid: p.nsPid, Container: p.box,
 		})
 	}
 	return list

@@ -185,10 +185,18 @@ func offsetAt(zone *time.Location, t time.Time) time.Duration {
 	return time.Duration(o) * time.Second
 }
 
+// zonesApart is how far the clocks of two zones are apart at most (+14:00 and
+// -12:00).
+const zonesApart = 26 * time.Hour
+
 // Lasted makes the span of a line that says how long something took: it ended
 // when the line was written. With the instant at which it began, that is exact; with
-// that instant alone (took is 0) it lasted until the line was written.
+// that instant alone (took is 0) it lasted until the line was written. An instant
+// that no zone brings near the line is not believed.
 func (s Span) Lasted(took time.Duration, began time.Time) Span {
+	if d := s.To.Sub(began.Add(took)); !began.IsZero() && (d > zonesApart || d < -zonesApart) {
+		began, s.Note = time.Time{}, "the line says that it began at "+began.UTC().Format(time.RFC3339)+", which is not believed"
+	}
 	switch {
 	case began.IsZero():
 		s.From = s.To.Add(-took)

@@ -242,6 +242,10 @@ func TestLasted(t *testing.T) {
 	if !exact.From.Equal(utc("2026-01-01T19:04:03.9Z")) || !exact.To.Equal(utc("2026-01-01T19:04:04.983Z")) || exact.Late != time.Millisecond {
 		t.Errorf("got %+v", exact)
 	}
+	absurd := span.Lasted(time.Second, time.UnixMilli(1500))
+	if !absurd.To.Equal(span.To) || absurd.To.Sub(absurd.From) != time.Second || absurd.Note == "" {
+		t.Errorf("got %+v", absurd)
+	}
 }
 
 func TestParseZone(t *testing.T) {
