@@ -10,6 +10,7 @@ import (
 
 	"stallmark/rules"
 	"stallmark/rules/audit"
+	"stallmark/rules/patterns"
 	"stallmark/storage/model"
 )
 
@@ -25,7 +26,8 @@ type judging struct {
 func (s *service) newJudging(dirs []string) *judging {
 	pack, problems := rules.Load(dirs...)
 	checks, more := audit.Load(dirs...)
-	j := &judging{pack: pack, checks: checks, problems: append(rules.Mistakes(problems), more...)}
+	_, lines := patterns.Load(dirs...)
+	j := &judging{pack: pack, checks: checks, problems: slices.Concat(rules.Mistakes(problems), more, rules.Mistakes(lines))}
 	for _, problem := range j.problems {
 		s.log.Warn("rules: " + oneLine(problem.String()))
 	}
@@ -90,6 +92,10 @@ func (s *service) reloaded() (text string, err error) {
 	j := s.newJudging(next.rules)
 	j.engine.Restore(old.engine.Open())
 	s.judging.Store(j)
+	if f := s.machine.logs; f != nil {
+		lines := s.lineKinds(next.rules)
+		f.source.Use(lines.Patterns, lines.Known)
+	}
 	parts := []string{"reload: " + packChange(old.pack, j.pack)}
 	if n := len(j.problems); n > 0 {
 		parts = append(parts, fmt.Sprintf("mistakes: %d, the first is %s", n, oneLine(j.problems[0].String())))

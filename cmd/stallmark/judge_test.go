@@ -110,6 +110,13 @@ func TestReload(t *testing.T) {
 		t.Error("a second finding instead of the one that went on")
 	}
 
+	if err := os.Mkdir(filepath.Join(own, "patterns"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeRule(t, filepath.Join(own, "patterns"), "bad.yaml", "id: bad\nnonsense: 1\n")
+	hangups <- unix.SIGHUP
+	until("a mistake in a pattern is not said", said("mistakes: "))
+
 	configure("rules: [" + filepath.Join(own, "gone") + "]\n")
 	hangups <- unix.SIGHUP
 	until("no refusal", said("nothing is changed"))

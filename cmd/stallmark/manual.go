@@ -67,7 +67,7 @@ func manualRest() []manualSection {
 		{"CONFIGURATION FILE", `A YAML file named with --config. Its keys are the long names of the options, but for those marked (*);
 an option on the command line goes before it. The installed one explains each key.`},
 		{"SIGNALS", `SIGTERM and SIGINT end "serve" within two seconds; nothing that was sampled is lost. SIGHUP has it read the
-signatures again, and the list of their folders in the configuration file; what fires goes on under its name.`},
+signatures and log patterns again, and the list of their folders in the configuration file; what fires goes on under its name.`},
 		{"EXIT STATUS", `0 nothing found; 1 findings (diagnose), mistakes, failed tests or lines that point at a fault (rules), advice (audit); 2 usage, unreadable
 input, or it could not run; 3 nothing found, but a critical kernel cause could not be judged (diagnose).`},
 		{"PERMISSIONS", `It runs as any user and says in its coverage what it could not see and why. CAP_SYS_PTRACE and

@@ -21,8 +21,8 @@ func serveCommand() command {
 		help: `
 The page is at http://127.0.0.1:8411; see it from a laptop with
   ssh -L 8411:127.0.0.1:8411 USER@HOST
-SIGTERM or an interrupt ends it in an orderly way. SIGHUP reads the rules again,
-and the list of their folders in the configuration file.
+SIGTERM or an interrupt ends it in an orderly way. SIGHUP reads the rules and
+log patterns again, and the list of their folders in the configuration file.
 
 Under pressure it samples every 100 ms for a while, at most 5 % of a CPU and 20 MB
 a time, and rests afterwards.

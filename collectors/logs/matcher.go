@@ -121,7 +121,7 @@ func (m *matcher) Line(l *Line) {
 	if m.owed > 0 {
 		m.follow(l)
 	}
-	if !m.source.cfg.Patterns.Match(l.Text, &m.hit) {
+	if !m.source.inUse.Load().set.Match(l.Text, &m.hit) {
 		if level := levelOf(l.Text); level != "" {
 			m.source.unknown.add(l, level, m.source.now)
 		}
@@ -175,6 +175,9 @@ func (m *matcher) tallyOf(p *model.LogPattern) *tally {
 	if t == nil && len(m.found) < maxTallies {
 		t = &tally{pattern: p, matches: counter{series: seriesOf("stallmark_log_matches_total", m.file, "pattern", p.ID)}}
 		m.found[p.ID] = t
+	}
+	if t != nil {
+		t.pattern = p // it may have been read again
 	}
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stallmark/collectors"
@@ -54,6 +55,14 @@ type Source struct {
 	progress  map[*File]*progress
 	replay    *Replay
 	whole     *Whole
+
+	inUse atomic.Pointer[lineKinds]
+}
+
+// lineKinds are the patterns in use.
+type lineKinds struct {
+	set   *match.Set
+	known []model.LogPattern
 }
 
 // progress is the series of one log.
@@ -63,7 +72,17 @@ type progress struct {
 
 // NewSource makes the source. Without a follower or replay it has nothing.
 func NewSource(cfg SourceConfig) *Source {
-	return &Source{cfg: cfg, unknown: newShapes(), zeros: map[string]*model.Series{}, progress: map[*File]*progress{}}
+	s := &Source{cfg: cfg, unknown: newShapes(), zeros: map[string]*model.Series{}, progress: map[*File]*progress{}}
+	s.Use(cfg.Patterns, cfg.Known)
+	return s
+}
+
+// Use replaces the patterns for the lines that come from now on, while logs are
+// followed. No set at all leaves the one in use.
+func (s *Source) Use(set *match.Set, known []model.LogPattern) {
+	if set != nil || s.inUse.Load() == nil {
+		s.inUse.Store(&lineKinds{set, known})
+	}
 }
 
 // Follow takes the follower whose lines come to [Source.Open], and what finds
@@ -245,8 +264,9 @@ func (s *Source) emitZeros(out *collectors.Out, states []Status) {
 			continue
 		}
 		done[st.File.Process+" "+product] = true
-		for i := range s.cfg.Known {
-			p := &s.cfg.Known[i]
+		known := s.inUse.Load().known
+		for i := range known {
+			p := &known[i]
 			if p.Product != product || p.Proof != model.ProofDirect && p.Proof != model.ProofHint {
 				continue
 			}

@@ -176,3 +176,29 @@ func TestALogThatIsLeftHasNoSeries(t *testing.T) {
 		t.Errorf("samples %v, want ends of series", samples)
 	}
 }
+
+// TestSourceTakesOtherPatterns has the patterns read again while lines come.
+func TestSourceTakesOtherPatterns(t *testing.T) {
+	d := newDesk(t)
+	d.feed(line(700))
+	d.beat()
+	other := model.LogPattern{ID: "other", Product: "rocketmq", Proof: model.ProofDirect, Literals: []string{"something else"}}
+	set, err := match.New([]model.LogPattern{other})
+	must(t, err)
+	d.source.Use(set, []model.LogPattern{other})
+	d.feed(line(700) + "2026-03-01 12:00:01 WARN x - something else\n")
+	d.beat()
+	d.beat()
+	got := map[string]float64{}
+	for _, s := range d.out.Samples() {
+		if s.Series.Name == "stallmark_log_matches_total" {
+			got[s.Series.Get("pattern")] += s.Value
+		}
+	}
+	if got["in-lock"] != 1 || got["other"] != 1 {
+		t.Errorf("%v", got)
+	}
+	d.source.Use(nil, nil) // all of them were mistaken
+	d.feed("2026-03-01 12:00:01 WARN x - something else\n")
+	d.beat()
+}
