@@ -72,6 +72,7 @@ func runDiagnose(ctx context.Context, p *program, o *options, args []string) (in
 	var failed error
 	code := exitOK
 	texts, names := files.NewBundle(files.DefaultBundleLimits()), []string{}
+	texts.Sift = siftLines(o.rules)
 	for _, path := range args {
 		d, ok := p.replaySnapshot(ctx, o, pack, path)
 		var err error

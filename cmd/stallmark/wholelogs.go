@@ -3,12 +3,16 @@ package main
 import (
 	"bytes"
 	"iter"
+	"sync"
 	"time"
 
 	"stallmark/collectors"
 	"stallmark/collectors/files"
 	"stallmark/collectors/files/pasted"
 	"stallmark/collectors/logs"
+	"stallmark/collectors/logs/match"
+	"stallmark/collectors/logs/stamp"
+	"stallmark/rules/patterns"
 	"stallmark/storage/model"
 )
 
@@ -37,6 +41,31 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 		texts = append(texts, text)
 	}
 	return whole, texts
+}
+
+// siftLines picks the lines that point at a stall, each with the line before it if
+// it has no time of its own.
+func siftLines(dirs []string) func([]byte) []byte {
+	load := sync.OnceValue(func() *match.Set {
+		pack, _ := patterns.Load(dirs...) // mistakes are said by who reads the lines
+		set, _ := match.New(pack.Patterns)
+		return set
+	})
+	var hit match.Hit
+	return func(lines []byte) (kept []byte) {
+		set := load()
+		for from := 0; set != nil && set.Next(lines, from, &hit); from = hit.End + 1 {
+			if p := hit.Pattern.Proof; p != model.ProofDirect && p != model.ProofHint {
+				continue
+			}
+			start := hit.Start
+			if _, ok := stamp.Find(lines[start:hit.End]); !ok && start > from {
+				start = bytes.LastIndexByte(lines[:start-1], '\n') + 1
+			}
+			kept = append(append(kept, lines[start:hit.End]...), '\n')
+		}
+		return kept
+	}
 }
 
 // moment is one beat of texts and logs together.

@@ -44,6 +44,9 @@ func DefaultBundleLimits() BundleLimits {
 type Bundle struct {
 	Blobs []Blob
 	Notes []string
+	// Sift picks the lines worth keeping out of those of a file that is too large
+	// to be kept whole; nil keeps its end only. It is given whole lines.
+	Sift func(lines []byte) []byte
 
 	limits BundleLimits
 	total  int64

@@ -169,6 +169,46 @@ func TestBundleKeepsTheEnd(t *testing.T) {
 	}
 }
 
+// TestBundleSifts wants lines of the part that is not kept, and every line of the
+// end, whatever the blocks cut.
+func TestBundleSifts(t *testing.T) {
+	var all strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&all, "line %d\n", i)
+	}
+	b := NewBundle(BundleLimits{File: 1 << 20, Total: 4 << 20, Files: 10, Depth: 3})
+	b.Sift = func(lines []byte) (kept []byte) {
+		for line := range bytes.Lines(lines) {
+			if bytes.HasSuffix(line, []byte("000\n")) {
+				kept = append(kept, line...)
+			}
+		}
+		return kept
+	}
+	b.Add("x", strings.NewReader(all.String()))
+	next, whole := 1000, false
+	for line := range strings.Lines(string(b.Blobs[0].Data)) {
+		var n int
+		if _, err := fmt.Sscanf(line, "line %d\n", &n); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		switch {
+		case n == 0:
+		case n == next && !whole:
+			next += 1000
+		case n != next && !whole:
+			next, whole = n+1, true
+		case n != next:
+			t.Fatalf("line %d where %d was due", n, next)
+		default:
+			next++
+		}
+	}
+	if next != 200_000 || !whole || len(b.Notes) != 1 {
+		t.Errorf("up to %d, notes %q", next, b.Notes)
+	}
+}
+
 // TestBundleKnowsChanges wants the time of a file's last change, and none for an
 // archive that was made without.
 func TestBundleKnowsChanges(t *testing.T) {
