@@ -71,10 +71,11 @@ func (s *stream) fresh(ms []member) []member {
 	return list
 }
 
-// byAge puts files in the order in which they were written to last.
+// byAge puts files in the order in which they were written to last; those of one
+// tick of the kernel's clock by their inodes, which mostly count up.
 func byAge(list []member) {
 	slices.SortStableFunc(list, func(a, b member) int {
-		return cmp.Or(cmp.Compare(a.mtime, b.mtime), cmp.Compare(a.btime, b.btime), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.mtime, b.mtime), cmp.Compare(a.btime, b.btime), cmp.Compare(a.ino, b.ino), cmp.Compare(a.name, b.name))
 	})
 }
 
