@@ -25,14 +25,15 @@ type server struct {
 	sharing *sharing     // nil: nothing is frozen
 	triages triages
 	// triaging bounds how often texts are judged.
-	triaging limiter
+	triaging   limiter
+	triageSeat chan struct{} // one text at a time
 }
 
 // newServer makes a server without its routes.
 func newServer(cfg Config, assets view.Assets) *server {
 	return &server{
-		triaging: limiter{now: cfg.Now, every: 2 * time.Second, burst: 4},
-		cfg:      cfg, assets: assets, seats: make(chan struct{}, seats), parser: parser.NewParser(parser.Options{}),
+		triaging: limiter{now: cfg.Now, every: 2 * time.Second, burst: 4}, triageSeat: make(chan struct{}, 1),
+		cfg: cfg, assets: assets, seats: make(chan struct{}, seats), parser: parser.NewParser(parser.Options{}),
 	}
 }
 

@@ -97,6 +97,13 @@ func (s *server) postTriage(rw http.ResponseWriter, r *http.Request) {
 		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Too many at once. Try again in some seconds."})
 		return
 	}
+	select { // what is given is held in memory whole
+	case s.triageSeat <- struct{}{}:
+		defer func() { <-s.triageSeat }()
+	default:
+		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Another text is being judged. Try again in some seconds."})
+		return
+	}
 	uploads, err := uploadsOf(r)
 	if err != nil {
 		s.fail(rw, r, err)

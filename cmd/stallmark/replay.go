@@ -82,6 +82,9 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine, learned *rules.Baselines) error {
 	sink := &factSink{Sink: a.store, known: map[string]string{}}
 	sources, _, _ := m.traced()
+	if learned == nil {
+		learned = rules.NewBaselines()
+	}
 	sources = append(sources, newBaselineSource(learned))
 	sampler, err := collectors.New(collectors.Config{Sources: sources, Sink: sink, Interval: rec.Meta().Interval()})
 	if err != nil {

@@ -116,7 +116,7 @@ func (s *service) judgeRecording(ctx context.Context, pack *rules.Pack, u web.Up
 	m := recordedMachine(rec.Meta(), nil)
 	m.logs = s.replayLogs(s.options.rules)
 	a := newAnalysis(pack, rec.Meta().Interval())
-	if err := a.run(ctx, rec, m, nil); err != nil {
+	if err := a.run(ctx, rec, m, s.loadBaselines(u.Name, rec.Meta().Baselines)); err != nil {
 		return nil, model.Report{}, "", fmt.Errorf("%s: %w", oneLine(u.Name), err)
 	}
 	report, err := a.report(ctx)

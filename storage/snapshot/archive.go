@@ -28,11 +28,12 @@ type Limits struct {
 	Total      int64 // bytes, decompressed
 	Series     int
 	Events     int
+	Points     int // values of all series
 }
 
 // DefaultLimits hold an hour of a large host.
 func DefaultLimits() Limits {
-	return Limits{Compressed: 32 << 20, Total: 256 << 20, Series: 50_000, Events: 100_000}
+	return Limits{Compressed: 32 << 20, Total: 256 << 20, Series: 50_000, Events: 100_000, Points: 24_000_000}
 }
 
 // entry is a file of the archive.
@@ -162,14 +163,14 @@ func (s *Snapshot) checkMeta(data []byte) error {
 func (s *Snapshot) tables(byName map[string][]byte, limits Limits) error {
 	_, samples, err := readIndex(byName["samples.json"], limits.Series)
 	if err == nil {
-		err = decodeTable(byName["samples.blocks"], samples)
+		err = decodeTable(byName["samples.blocks"], samples, limits.Points)
 	}
 	if err != nil {
 		return fmt.Errorf("samples: %w", err)
 	}
 	ix, lines, err := readIndex(byName["lines.json"], limits.Series)
 	if err == nil {
-		err = decodeTable(byName["lines.blocks"], lines)
+		err = decodeTable(byName["lines.blocks"], lines, limits.Points)
 	}
 	if err != nil {
 		return fmt.Errorf("lines: %w", err)

@@ -67,12 +67,31 @@ func OpenFolder(cfg Config) (*Folder, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, err
 	}
+	if err := ownFolder(cfg.Dir); err != nil {
+		return nil, err
+	}
 	root, err := os.OpenRoot(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
 	f := &Folder{cfg: cfg, root: root}
 	return f, f.loadLinks()
+}
+
+// ownFolder refuses a folder that somebody else put in place by a symbolic link,
+// and closes one that others may read.
+func ownFolder(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s: want a folder, this is %v", dir, info.Mode().Type())
+	}
+	if info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	return os.Chmod(dir, 0o700)
 }
 
 // Close releases the folder.

@@ -122,7 +122,7 @@ func TestLongTables(t *testing.T) {
 		s.T, s.V = append(s.T, i*100), append(s.V, float64(i%97))
 	}
 	got := []Series{{}}
-	if err := decodeTable(encodeTable([]Series{s}), got); err != nil {
+	if err := decodeTable(encodeTable([]Series{s}), got, 1_000_000); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got[0], s) {
@@ -138,7 +138,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte("hello"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		limits := Limits{Compressed: 1 << 20, Total: 4 << 20, Series: 1000, Events: 1000}
+		limits := Limits{Compressed: 1 << 20, Total: 4 << 20, Series: 1000, Events: 1000, Points: 1_000_000}
 		id, s, err := Decode(bytes.NewReader(data), limits)
 		if err == nil && (len(id) != 64 || s.Meta.Format < 1) {
 			t.Fatalf("id %q of %+v", id, s.Meta)
@@ -151,7 +151,7 @@ func FuzzTable(f *testing.F) {
 	f.Add(encodeTable(sample().Samples))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		into := make([]Series, 5)
-		_ = decodeTable(data, into)
+		_ = decodeTable(data, into, 1_000_000)
 		for i, s := range into {
 			for j := 1; j < len(s.T); j++ {
 				if s.T[j] <= s.T[j-1] {

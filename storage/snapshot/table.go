@@ -82,8 +82,9 @@ func columnsOf(all []Series, next []int, times []int64) []block.Column {
 	return out
 }
 
-// decodeTable fills the series with the values of the blocks.
-func decodeTable(data []byte, into []Series) error {
+// decodeTable fills the series with the values of the blocks: points at most, for
+// a column of equal values takes some bytes however long it is.
+func decodeTable(data []byte, into []Series, points int) error {
 	dec := block.NewDecoder()
 	defer dec.Close()
 	for len(data) > 0 {
@@ -99,11 +100,17 @@ func decodeTable(data []byte, into []Series) error {
 		if !slices.IsSorted(b.Times) {
 			return fmt.Errorf("%w: times step back", errDamaged)
 		}
-		err = dec.Columns(b, func(id uint32) bool { return id >= 1 && int(id) <= len(into) }, func(c block.Column) {
-			into[c.ID-1].take(c, b.Times)
+		left := points
+		err = dec.Columns(b, func(id uint32) bool { return left > 0 && id >= 1 && int(id) <= len(into) }, func(c block.Column) {
+			if left -= len(c.Vals); left >= 0 {
+				into[c.ID-1].take(c, b.Times)
+			}
 		})
 		if err != nil {
 			return err
+		}
+		if points = left; points <= 0 {
+			return fmt.Errorf("more values than a snapshot may hold: %w", ErrLimit)
 		}
 	}
 	return nil
