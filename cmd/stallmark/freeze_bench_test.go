@@ -114,7 +114,7 @@ func BenchmarkFreeze(b *testing.B) {
 	defer folder.Close()
 	var info snapshot.Info
 	var got *snapshot.Snapshot
-	before := cpuTime(b)
+	before := cpuTaken(b)
 	for b.Loop() {
 		if got, err = freezer.Freeze(context.Background(), web.Order{From: a.first, To: a.last, By: "page"}); err != nil {
 			b.Fatal(err)
@@ -123,14 +123,14 @@ func BenchmarkFreeze(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64((cpuTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op") // does not depend on what else runs
+	b.ReportMetric(float64((cpuTaken(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op") // does not depend on what else runs
 	b.ReportMetric(float64(info.Size), "bytes")
 	b.ReportMetric(float64(len(got.Samples)), "series")
 	b.ReportMetric(float64(len(got.Lines)), "lines")
 }
 
-// cpuTime is the time that this process has had of all CPUs.
-func cpuTime(b *testing.B) time.Duration {
+// cpuTaken is the time that this process has had of all CPUs.
+func cpuTaken(b *testing.B) time.Duration {
 	b.Helper()
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
