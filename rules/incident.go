@@ -14,7 +14,9 @@ const slack = 5 * time.Second
 
 // Incidents groups findings that overlap in time (within 5 s) and of which one
 // explains the other, directly or through others, by what the findings
-// themselves say they explain. Each incident has a root:
+// themselves say they explain. Each finding is in the incident of what accounts
+// for it best (see [partition]), so two unrelated causes stay two incidents
+// though both may explain one symptom. Each incident has a root:
 //
 //   - the earliest cause whose explanations reach all others; else the cause
 //     that reaches most of them; else the earliest finding;
@@ -29,7 +31,7 @@ func Incidents(findings []model.Finding) []model.Incident {
 	fs := slices.Clone(findings)
 	sortFindings(fs)
 	out := []model.Incident{}
-	for _, group := range connected(fs) {
+	for _, group := range partition(fs) {
 		out = append(out, incidentOf(group, rootOf(group)))
 	}
 	SortIncidents(out, fs)
@@ -37,9 +39,9 @@ func Incidents(findings []model.Finding) []model.Incident {
 }
 
 // SortIncidents puts the worst incident first: by the worst severity of its
-// findings, then open ones, then the root's confidence, then the newest. A
-// warning that goes on must not hide the stall of a minute ago. The page and the
-// report in the terminal both keep to it.
+// findings, then open ones, then the root's confidence, then those whose cause
+// has a symptom, then the newest. A warning that goes on must not hide the stall
+// of a minute ago. The page and the report in the terminal both keep to it.
 func SortIncidents(all []model.Incident, findings []model.Finding) {
 	byID := make(map[string]*model.Finding, len(findings))
 	for i := range findings {
@@ -60,11 +62,16 @@ func SortIncidents(all []model.Incident, findings []model.Finding) {
 		}
 		return -1
 	}
+	felt := func(in model.Incident) bool {
+		return byID[in.Root] != nil && byID[in.Root].Layer == model.LayerCause &&
+			slices.ContainsFunc(in.Findings, func(id string) bool { return byID[id] != nil && byID[id].Layer == model.LayerSymptom })
+	}
 	slices.SortStableFunc(all, func(a, b model.Incident) int {
 		return cmp.Or(
 			cmp.Compare(severity(a), severity(b)),
 			compareBool(a.Ended == nil, b.Ended == nil),
 			cmp.Compare(confidence(b), confidence(a)),
+			compareBool(felt(a), felt(b)),
 			b.Started.Compare(a.Started),
 			strings.Compare(a.Root, b.Root),
 		)
@@ -81,42 +88,6 @@ func compareBool(a, b bool) int {
 	}
 	return 1
 }
-
-// connected splits findings into groups that are linked by explanations.
-func connected(fs []model.Finding) [][]model.Finding {
-	group := make([]int, len(fs))
-	for i := range group {
-		group[i] = i
-	}
-	for i := range fs {
-		for j := range fs[:i] {
-			if group[i] != group[j] && linked(&fs[i], &fs[j]) {
-				from, to := group[i], group[j]
-				for k := range group {
-					if group[k] == from {
-						group[k] = to
-					}
-				}
-			}
-		}
-	}
-	var out [][]model.Finding
-	place := map[int]int{}
-	for i, g := range group {
-		if _, seen := place[g]; !seen {
-			place[g] = len(out)
-			out = append(out, nil)
-		}
-		out[place[g]] = append(out[place[g]], fs[i])
-	}
-	return out
-}
-
-// linked reports whether one of two findings accounts for the other. That it
-// names it is not enough: a disk that has been full of work for an hour is no part
-// of the stall that now begins beside it, and a broker that has been slow for an
-// hour must not hide the cause that begins now, nor be explained by it.
-func linked(a, b *model.Finding) bool { return explains(a, b) || explains(b, a) }
 
 func overlap(a, b *model.Finding) bool {
 	return (a.Ended == nil || !a.Ended.Add(slack).Before(b.Started)) &&
@@ -139,30 +110,41 @@ func late(a, b *model.Finding) bool {
 	return a.Started.After(latest.Add(slack))
 }
 
-// reach marks which findings of the group the one at i accounts for, through
-// others too. Through others it must not have begun after them either.
-func reach(group []model.Finding, i int) []bool {
-	seen := make([]bool, len(group))
-	todo := []int{i}
-	for len(todo) > 0 {
-		at := todo[0]
-		todo = todo[1:]
-		for j := range group {
-			if j != i && !seen[j] && !late(&group[i], &group[j]) && explains(&group[at], &group[j]) {
-				seen[j] = true
-				todo = append(todo, j)
+// accounts are the indexes of the findings that each finding explains directly.
+func accounts(fs []model.Finding) [][]int {
+	out := make([][]int, len(fs))
+	for i := range fs {
+		for j := range fs {
+			if explains(&fs[i], &fs[j]) {
+				out[i] = append(out[i], j)
 			}
 		}
 	}
-	return seen
+	return out
+}
+
+// reach marks, for each finding, those that it accounts for, through others too.
+// Through others it must not have begun after them either.
+func reach(fs []model.Finding) [][]bool {
+	direct := accounts(fs)
+	out := make([][]bool, len(fs))
+	for i := range fs {
+		out[i] = make([]bool, len(fs))
+		for todo := []int{i}; len(todo) > 0; todo = todo[1:] {
+			for _, j := range direct[todo[0]] {
+				if j != i && !out[i][j] && !late(&fs[i], &fs[j]) {
+					out[i][j] = true
+					todo = append(todo, j)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // rootOf picks the root of a group, which is sorted by beginning.
 func rootOf(group []model.Finding) model.Finding {
-	reached := make([][]bool, len(group))
-	for i := range group {
-		reached[i] = reach(group, i)
-	}
+	reached := reach(group)
 	best, bestRank := 0, []int(nil)
 	for i := range group {
 		if rank := rootRank(group, reached, i); bestRank == nil || slices.Compare(rank, bestRank) < 0 {

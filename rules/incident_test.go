@@ -53,9 +53,9 @@ func TestIncidents(t *testing.T) {
 		{"a cause that begins within the slack after its symptom", []model.Finding{f("s1", 0, 20), f("c1", 5, 20, "s1")}, "c1 s1"},
 		{"a cause that begins after its symptom is not its root", []model.Finding{f("s1", 0, 40), f("c1", 20, 40, "s1")}, "c1 | s1"},
 		{
-			"an earlier cause beats a later one",
+			"two causes of one symptom are two incidents: it is the earlier one's",
 			[]model.Finding{f("c2", 3, 30, "s1"), f("c1", 0, 30, "s1"), f("s1", 5, 30)},
-			"c1 c2 s1",
+			"c1 s1 | c2",
 		},
 		{
 			"a cause that another cause explains is not the root, though it began earlier",
@@ -65,12 +65,12 @@ func TestIncidents(t *testing.T) {
 		{
 			"but not if that one began much later: then it is another incident",
 			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 12, 30, "c1"), f("s1", 5, 30)},
-			"c2 | c1 s1",
+			"c1 s1 | c2",
 		},
 		{
-			"unless a symptom is both's",
+			"though a symptom could be both's",
 			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 12, 30, "c1", "s1"), f("s1", 11, 30)},
-			"c1 s1 c2",
+			"c1 s1 | c2",
 		},
 		{
 			"two causes that account for each other: the earlier one",
@@ -78,9 +78,9 @@ func TestIncidents(t *testing.T) {
 			"c2 c1 s1",
 		},
 		{
-			"two causes that account for each other are not set aside for a third",
+			"two causes that account for each other are one incident beside a third",
 			[]model.Finding{f("c1", 0, 30, "c2", "s1"), f("c2", 1, 30, "c1", "s1"), f("c3", 2, 30, "s1"), f("s1", 5, 30)},
-			"c1 c2 c3 s1",
+			"c1 c2 s1 | c3",
 		},
 		{
 			"a mechanism that began after the symptom carries nothing on",
@@ -92,12 +92,12 @@ func TestIncidents(t *testing.T) {
 		{
 			"the slack does not add up along a chain",
 			[]model.Finding{f("s1", 2, 30), f("c2", 5, 30, "s1"), f("m1", 6, 30, "s1"), f("c1", 10, 30, "m1")},
-			"c2 s1 m1 c1",
+			"c2 s1 | c1 m1",
 		},
 		{
-			"the one that reaches more",
+			"of causes that began together the one that accounts for more",
 			[]model.Finding{f("c1", 0, 30, "s1"), f("c2", 2, 30, "s1", "s2", "s3"), f("s1", 4, 30), f("s2", 4, 30), f("s3", 4, 30)},
-			"c2 c1 s1 s2 s3",
+			"c2 s1 s2 s3 | c1",
 		},
 		{
 			"a chain in time: each overlaps the next",
@@ -205,11 +205,29 @@ func TestIncidentsPutTheStallBeforeALastingWarning(t *testing.T) {
 	}
 }
 
+// A cause by which the broker is known to suffer comes before one that began
+// later and by which nothing does.
+func TestIncidentsPutWhatIsFeltFirst(t *testing.T) {
+	felt := []model.Finding{f("c1", 0, -1, "s1"), f("s1", 3, -1), f("c2", 20, -1)}
+	if got := show(Incidents(felt)); got != "c1 s1 | c2" {
+		t.Errorf("%q, want the one with the symptom first", got)
+	}
+}
+
+// The worse cause takes the symptom, however long the lesser one has been there.
+func TestAWarningGivesWay(t *testing.T) {
+	warning := f("c1", 0, -1, "s1")
+	warning.Severity = model.SeverityWarning
+	if got := show(Incidents([]model.Finding{warning, f("c2", 100, -1, "s1"), f("s1", 102, -1)})); got != "c2 s1 | c1" {
+		t.Errorf("%q, want the symptom with the critical cause", got)
+	}
+}
+
 func TestAnInfoCauseGivesWay(t *testing.T) {
 	quiet := f("c1", 0, -1, "s1")
 	quiet.Severity = model.SeverityInfo
-	if got := show(Incidents([]model.Finding{quiet, f("c2", 100, 130, "s1"), f("s1", 102, 130)})); got != "c2 c1 s1" {
-		t.Errorf("%q: what goes on all day is not the root of the stall", got)
+	if got := show(Incidents([]model.Finding{quiet, f("c2", 100, 130, "s1"), f("s1", 102, 130)})); got != "c2 s1 | c1" {
+		t.Errorf("%q: what goes on all day does not take the symptom of the stall", got)
 	}
 	if got := show(Incidents([]model.Finding{quiet, f("s1", 102, 130)})); got != "c1 s1" {
 		t.Errorf("%q: alone it is", got)
@@ -228,10 +246,10 @@ func TestIncidentsOfSeveralFaults(t *testing.T) {
 		in   []model.Finding
 		want string
 	}{
-		{"three unrelated faults stay three", []model.Finding{f("c1", 0, 30, "s1"), f("c2", 1, 30, "s2"), f("c3", 2, 30, "s3"), f("s1", 3, 30), f("s3", 4, 30)}, "c3 s3 | c2 | c1 s1"},
-		{"three causes of one symptom: the earliest", []model.Finding{f("c3", 4, 30, "s1"), f("c1", 0, 30, "s1"), f("c2", 2, 30, "s1"), f("s1", 6, 30)}, "c1 c2 c3 s1"},
+		{"three unrelated faults stay three", []model.Finding{f("c1", 0, 30, "s1"), f("c2", 1, 30, "s2"), f("c3", 2, 30, "s3"), f("s1", 3, 30), f("s3", 4, 30)}, "c3 s3 | c1 s1 | c2"},
+		{"three causes of one symptom: the earliest", []model.Finding{f("c3", 4, 30, "s1"), f("c1", 0, 30, "s1"), f("c2", 2, 30, "s1"), f("s1", 6, 30)}, "c1 s1 | c3 | c2"},
 		{"of three causes two are one fault", []model.Finding{f("c1", 0, 30, "c2", "s1"), f("c2", 1, 30, "s1"), f("c3", 1, 30, "s2"), f("s1", 3, 30), f("s2", 3, 30)}, "c3 s2 | c1 c2 s1"},
-		{"a symptom by two causes over two mechanisms", []model.Finding{f("c1", 0, 30, "m1"), f("c2", 3, 30, "m2"), f("m1", 2, 30, "s1"), f("m2", 5, 30, "s1"), f("s1", 7, 30)}, "c1 m1 c2 m2 s1"},
+		{"a symptom by two causes over two mechanisms", []model.Finding{f("c1", 0, 30, "m1"), f("c2", 3, 30, "m2"), f("m1", 2, 30, "s1"), f("m2", 5, 30, "s1"), f("s1", 7, 30)}, "c1 m1 s1 | c2 m2"},
 		{"a long chain of mechanisms", []model.Finding{f("m3", 6, 30, "s1"), f("m1", 2, 30, "m2"), f("s1", 8, 30), f("c1", 0, 30, "m1"), f("m2", 4, 30, "m3")}, "c1 m1 m2 m3 s1"},
 		{"mechanisms in a ring", []model.Finding{f("c1", 0, 30, "m1"), f("m1", 1, 30, "m2"), f("m2", 2, 30, "m1", "s1"), f("s1", 3, 30)}, "c1 m1 m2 s1"},
 		{"the cause had ended before the symptom began", []model.Finding{f("c1", 0, 10, "s1"), f("c2", 12, 30, "s1"), f("s1", 16, 30)}, "c2 s1 | c1"},
@@ -239,11 +257,21 @@ func TestIncidentsOfSeveralFaults(t *testing.T) {
 		{"a cause later than its symptom takes its mechanism along", []model.Finding{f("s1", 0, 40), f("m1", 18, 40, "s1"), f("c1", 20, 40, "m1", "s1")}, "c1 m1 | s1"},
 		{"an hour of a slow broker does not hide the stall of now", []model.Finding{f("s1", 0, -1), f("c1", 3600, -1, "s1")}, "c1 | s1"},
 		{"ties: all in one beat", []model.Finding{f("s1", 5, 30), f("m1", 5, 30, "s1"), f("c1", 5, 30, "m1")}, "c1 m1 s1"},
-		{"ties: two causes of one beat are told apart by their names", []model.Finding{f("c2", 5, 30, "s1"), f("c1", 5, 30, "s1"), f("s1", 5, 30)}, "c1 c2 s1"},
+		{"ties: two causes of one beat are told apart by their names", []model.Finding{f("c2", 5, 30, "s1"), f("c1", 5, 30, "s1"), f("s1", 5, 30)}, "c1 s1 | c2"},
 		{"the symptom was seen some beats before the cause", []model.Finding{f("s1", 5, 30), shifted(f("c1", 9, 30, "s1"), 999)}, "c1 s1"},
 		{"just within the slack", []model.Finding{f("s1", 5, 30), f("c1", 10, 30, "s1")}, "c1 s1"},
 		{"just outside", []model.Finding{f("s1", 5, 30), shifted(f("c1", 10, 30, "s1"), 1)}, "c1 | s1"},
 		{"ended in the beat in which the other began", []model.Finding{f("c1", 0, 10, "s1"), f("s1", 10, 30)}, "c1 s1"},
+		{"a symptom goes to the cause that lasts as long", []model.Finding{f("c1", 0, 12, "s1"), f("c2", 8, 30, "s1"), f("s1", 9, 30)}, "c2 s1 | c1"},
+		{"one that goes on, to the cause that does", []model.Finding{f("c1", 0, 12, "s1"), f("c2", 8, -1, "s1"), f("s1", 9, -1)}, "c2 s1 | c1"},
+		{"none lasts as long: the earlier one", []model.Finding{f("c1", 0, 12, "s1"), f("c2", 8, 20, "s1"), f("s1", 9, 40)}, "c1 s1 | c2"},
+		{"one symptom each: two faults", []model.Finding{f("c1", 0, 60, "s1", "s2"), f("c2", 20, 60, "s1", "s2"), f("s1", 3, 60), f("s2", 22, 60)}, "c1 s1 s2 | c2"},
+		{"a mechanism's symptom follows its cause", []model.Finding{f("c1", 0, 30, "m1"), f("m1", 8, 30, "s1"), f("c2", 7, 30, "s1"), f("s1", 9, 30)}, "c1 m1 s1 | c2"},
+		{"a cause before a mechanism that nothing explains", []model.Finding{f("m1", 0, 30, "s1"), f("c1", 3, 30, "s1"), f("s1", 5, 30)}, "c1 s1 | m1"},
+		{"a cause by two causes is the earlier one's", []model.Finding{f("c1", 0, 30, "c3"), f("c2", 2, 30, "c3"), f("c3", 9, 30, "s1"), f("s1", 10, 30)}, "c1 c3 s1 | c2"},
+		{"causes that account for each other in a ring", []model.Finding{f("c1", 0, 30, "c2"), f("c2", 1, 30, "c3"), f("c3", 2, 30, "c1", "s1"), f("s1", 3, 30)}, "c1 c2 c3 s1"},
+		{"one cause accounts for the other: one fault", []model.Finding{f("c1", 0, 30, "c2", "s1"), f("c2", 3, 30, "s1"), f("s1", 5, 30)}, "c1 c2 s1"},
+		{"the same through a mechanism", []model.Finding{f("c1", 0, 30, "m1", "s1"), f("m1", 1, 30, "c2"), f("c2", 3, 30, "s1"), f("s1", 5, 30)}, "c1 m1 c2 s1"},
 		{"a cause that explains itself", []model.Finding{f("c1", 0, 10, "c1")}, "c1"},
 		{"one that explains what is not there", []model.Finding{f("c1", 0, 10, "s9")}, "c1"},
 	} {
