@@ -45,6 +45,7 @@ type MarkLine struct {
 	Text             string
 	ISO, Clock       string // the moment
 	Letter           string // by which the list below a chart names it
+	Row              int    // of its text below swimlanes, from 0; -1: no room there
 	rel              float64
 }
 

@@ -68,6 +68,7 @@ func LayLanes(rows []Lane, moments []Mark, from, to time.Time) Lanes {
 		XTicks: xTicks(from, to, 10, true, true),
 		Marks:  marks(moments, from, to),
 	}
+	placeRows(out.Marks)
 	for _, row := range rows {
 		out.Tracks = append(out.Tracks, LayTrack(row, from, to))
 	}

@@ -34,3 +34,31 @@ func TestManyMarksAreFolded(t *testing.T) {
 		t.Errorf("the summary is %q", got)
 	}
 }
+
+// TestMarksOfLanesKeepClear puts many changes close together: no text below the
+// swimlanes runs into another one of its row.
+func TestMarksOfLanesKeepClear(t *testing.T) {
+	var moments []Mark
+	for i := range 12 {
+		moments = append(moments, Mark{at(30 + 5*i), "vm.dirty_background_bytes 0 to 32 MiB, and more of it"})
+	}
+	lanes := LayLanes(nil, moments, at(0), at(100))
+	ends, shown := map[int]float64{}, 0
+	for _, m := range lanes.Marks {
+		if m.Row < 0 {
+			continue
+		}
+		shown++
+		from, to := m.rel, m.rel+float64(len(m.Text))*letterWidth
+		if m.Anchor == "end" {
+			from, to = m.rel-float64(len(m.Text))*letterWidth, m.rel
+		}
+		if last, ok := ends[m.Row]; ok && from < last {
+			t.Errorf("%q at %.2f runs into the text before it in row %d, which ends at %.2f", m.Text, from, m.Row, last)
+		}
+		ends[m.Row] = to
+	}
+	if shown < markRows || shown == len(lanes.Marks) {
+		t.Errorf("%d of %d texts are shown: too few, or the test is too easy", shown, len(lanes.Marks))
+	}
+}

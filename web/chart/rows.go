@@ -37,10 +37,40 @@ const (
 	rowPx    = 15
 )
 
-func markY(i int) string { return strconv.Itoa(13 + rowPx*(1+i%markRows)) }
+// A letter is taken to be 6 px wide in lanes of 780 px, which is about right on a
+// laptop; on a wider screen there is room to spare.
+const letterWidth = 6.0 / 780
+
+// placeRows gives each mark's text the first row in which it keeps clear of those
+// before it. Where there is none it has no text: the line stays, and each chart
+// lists the change.
+func placeRows(all []MarkLine) {
+	var free [markRows]float64 // where the last text of each row ends
+	for i := range all {
+		m := &all[i]
+		width := float64(utf8.RuneCountInString(m.Text)+2) * letterWidth
+		from, to := m.rel, m.rel+width
+		if m.Anchor == "end" {
+			from, to = m.rel-width, m.rel
+		}
+		m.Row = -1
+		for row := range free {
+			if free[row] <= max(from, 0) {
+				m.Row, free[row] = row, to
+				break
+			}
+		}
+	}
+}
+
+func markY(row int) string { return strconv.Itoa(13 + rowPx*(1+row)) }
 
 func marksHeight(l Lanes) string {
-	return strconv.Itoa(18 + rowPx*min(max(len(l.Marks), 1), markRows))
+	rows := 1
+	for _, m := range l.Marks {
+		rows = max(rows, m.Row+1)
+	}
+	return strconv.Itoa(18 + rowPx*rows)
 }
 
 // maxMark bounds the text at a mark.
