@@ -158,7 +158,7 @@ func gcDecompressed(r io.Reader, read func(io.Reader) error) error {
 		defer z.Close()
 		return read(z)
 	}
-	return read(b)
+	return read(narrow(b))
 }
 
 // bareError drops the path that a file error repeats.

@@ -141,7 +141,7 @@ func decompressed(r io.Reader) (io.ReadCloser, error) {
 		}
 		return z.IOReadCloser(), nil
 	}
-	return io.NopCloser(b), nil
+	return io.NopCloser(narrow(b)), nil
 }
 
 // nearbyZone is the offset that a log says in its stamps, for the other logs in
