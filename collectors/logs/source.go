@@ -140,7 +140,9 @@ func (s *Source) Collect(root collectors.Root, out *collectors.Out) error {
 	reporters := slices.Clone(s.reporters)
 	s.mu.Unlock()
 	for _, r := range reporters {
-		r.Report(out)
+		if s.whole == nil || s.whole.covers(r, out.At()) {
+			r.Report(out)
+		}
 	}
 	s.unknown.report(out)
 	return s.state(out)

@@ -34,6 +34,7 @@ type restLog struct {
 	pos    int       // of the next line
 	next   time.Time // its time, zero if it is not known yet
 	timed  bool      // a line with a time has been seen
+	latest time.Time // of the lines that were fed
 	// unplaced: its lines tell no time that is known, so that it stands beside no other.
 	unplaced bool
 }
@@ -164,6 +165,7 @@ func (l *restLog) until(at time.Time) {
 				l.next = t
 				break
 			}
+			l.latest = t
 		}
 		end += len(line)
 	}
@@ -283,6 +285,9 @@ func (l *restLog) pauses(list []int64) []int64 {
 func (w *Whole) state(s *Source, out *collectors.Out) error {
 	states := make([]Status, 0, len(w.logs))
 	for _, l := range w.logs {
+		if !l.covers(out.At()) {
+			continue
+		}
 		st := Status{File: l.file, Found: true, Bytes: int64(l.pos)}
 		states = append(states, st)
 		out.Cover(coverageOf(st))

@@ -107,6 +107,40 @@ func TestWholePlacesUptimes(t *testing.T) {
 	}
 }
 
+// TestWholeLogsAreSilentOutsideTheirTime gives a GC log of another day: nothing may
+// be ruled out by it.
+func TestWholeLogsAreSilentOutsideTheirTime(t *testing.T) {
+	set, err := match.New([]model.LogPattern{inLock})
+	must(t, err)
+	w := NewWhole(SourceConfig{Patterns: set, Known: []model.LogPattern{inLock}})
+	w.Add("store.log", []byte(line(700)+line(900)+"2026-03-01 12:00:02 WARN x - strange\n"), time.Time{})
+	w.Add("gc.log", []byte("[2026-03-02T04:00:01.500+0000][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 1000M->200M(4096M) 1212.300ms\n"), time.Time{})
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	seen := map[string]map[bool]int{}
+	out := collectors.NewOut("logs")
+	for _, at := range w.Beats() {
+		out.Reset(at)
+		must(t, w.Source().Collect(nil, out))
+		for _, s := range out.Samples() {
+			for _, of := range []string{"stallmark_gc_pause_class", "stallmark_log_matches"} {
+				if strings.HasPrefix(s.Series.Name, of) {
+					if seen[of] == nil {
+						seen[of] = map[bool]int{}
+					}
+					seen[of][at.Before(noon)]++
+				}
+			}
+		}
+		out.EndMissing()
+	}
+	if gc := seen["stallmark_gc_pause_class"]; gc[true] > 0 || gc[false] == 0 {
+		t.Errorf("of the GC log: %v", gc)
+	}
+	if text := seen["stallmark_log_matches"]; text[true] == 0 || text[false] > 0 {
+		t.Errorf("of the text log: %v", text)
+	}
+}
+
 func FuzzWhole(f *testing.F) {
 	f.Add([]byte(line(700)+"2026-03-01 12:00:02 WARN x - strange\n"), []byte("[0.047s][info][gc] GC(0) Pause Young 1M->1M(2M) 812.3ms\n"))
 	set, err := match.New([]model.LogPattern{inLock})

@@ -109,3 +109,28 @@ func (l *restLog) last(list []int64) []int64 {
 	}
 	return list
 }
+
+// covers reports whether a log can say anything of a moment: not long before its
+// first line or after its last. Its silence then is none of the host's. A log
+// without times is of any.
+func (l *restLog) covers(at time.Time) bool {
+	switch {
+	case l.unplaced:
+		return false
+	case !l.timed:
+		return true
+	case l.latest.IsZero():
+		return l.next.Sub(at) <= leadBefore
+	}
+	return l.pos < len(l.data) || at.Sub(l.latest) <= trailAfter
+}
+
+// covers reports whether the log of a consumer can say anything of a moment.
+func (w *Whole) covers(r Reporter, at time.Time) bool {
+	for _, l := range w.logs {
+		if l.feeder != nil && l.feeder.consumer == Consumer(r) {
+			return l.covers(at)
+		}
+	}
+	return true
+}
