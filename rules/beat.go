@@ -19,7 +19,8 @@ type beat struct {
 	read     *int64  // counts the samples that are read; may be nil
 	vectors  map[string]promql.Vector
 	presence map[string]bool
-	applied  map[string]bool // by expression, since the beginning of a window
+	applied  map[string]bool      // by expression, since the beginning of a window
+	quiet    map[string]quietPast // of the window, by signature; nil if it was not read
 	facts    map[string]model.Fact
 	coverage []model.Coverage
 }

@@ -115,6 +115,9 @@ func (g *gaps) look(ctx context.Context, need string) ([]stretch, error) {
 	defer q.Close()
 	missing := []stretch{g.window}
 	hints := &promstorage.SelectHints{Start: g.window.from, End: g.window.to, Step: g.step.Milliseconds()}
+	if g.step >= coarseHint {
+		hints.Range = hints.Step // points as they are: a value is not to stand for its minute
+	}
 	set := q.Select(ctx, false, hints, m...)
 	var it chunkenc.Iterator
 	for len(missing) > 0 && set.Next() {

@@ -16,6 +16,11 @@ import (
 // causes are ruled out. A longer window is looked at in as many steps.
 const maxExact = 3600
 
+// maxExactWindow is the longest window of which the samples themselves are looked
+// at for such values, where no series of them is kept. Of a longer one a point a
+// minute is.
+const maxExactWindow = time.Hour
+
 // Report is the verdict about a window: the findings that overlap it, their
 // incidents, the causes that are ruled out with their worst value in it, what
 // could not be judged and why (nothing measures it at the end, or in a tenth of
@@ -135,7 +140,8 @@ func (e *Engine) holdsAt(ctx context.Context, b *beat, s *Signature) (bool, erro
 }
 
 // worstQuiet is the worst quiet value in a window: from the book if that has
-// it, else evaluated.
+// it, else from the series of quiet values as far back as they go, and what is
+// older is evaluated.
 func (e *Engine) worstQuiet(ctx context.Context, b *beat, s *Signature, w model.Window) (*promql.Sample, error) {
 	if s.Quiet == nil {
 		return nil, nil
@@ -143,7 +149,31 @@ func (e *Engine) worstQuiet(ctx context.Context, b *beat, s *Signature, w model.
 	if worst, ok := e.book.between(s, w.From, w.To); ok {
 		return worst, nil
 	}
-	return b.quietSpan(ctx, s, w.From, max(e.interval, w.To.Sub(w.From)/maxExact))
+	if w.To.Sub(w.From) < bookWindow {
+		return b.query.quietSpan(ctx, s, w, e.interval)
+	}
+	if b.quiet == nil {
+		var err error
+		if b.quiet, err = b.quietPasts(ctx, e.pack, w.From); err != nil {
+			return nil, err
+		}
+	}
+	past, known := b.quiet[s.ID]
+	if known {
+		w.To = time.UnixMilli(past.from).UTC()
+	}
+	if w.To.Sub(w.From) < time.Minute && known {
+		return past.worst, nil
+	}
+	query := b.query
+	if w.To.Sub(w.From) > maxExactWindow {
+		query = NewQuery(coarseSource{b.src}, e.interval)
+	}
+	older, err := query.quietSpan(ctx, s, w, max(e.interval, w.To.Sub(w.From)/maxExact))
+	if err != nil || older == nil || past.worst != nil && !s.Quiet.Op.Further(older.F, past.worst.F) {
+		return past.worst, err
+	}
+	return older, nil
 }
 
 func wrap(id string, err error) error {

@@ -26,13 +26,13 @@ func (q *Quiet) why(s *promql.Sample) string {
 	return text
 }
 
-// quietSpan is the worst value of a signature's quiet expression since from;
+// quietSpan is the worst value of a signature's quiet expression in a window;
 // nil if there is none.
-func (b *beat) quietSpan(ctx context.Context, s *Signature, from time.Time, step time.Duration) (*promql.Sample, error) {
+func (q *Query) quietSpan(ctx context.Context, s *Signature, w model.Window, step time.Duration) (*promql.Sample, error) {
 	if s.Quiet == nil {
 		return nil, nil
 	}
-	m, err := b.query.Range(ctx, s.Quiet.Expr, from, b.at, step)
+	m, err := q.Range(ctx, s.Quiet.Expr, w.From, w.To, step)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (r *ruling) reading(ctx context.Context, b *beat, s *Signature, from time.T
 		return nil
 	}
 	if whole {
-		v, err := b.quietSpan(ctx, s, from, b.query.interval)
+		v, err := b.query.quietSpan(ctx, s, model.Window{From: from, To: b.at}, b.query.interval)
 		if err != nil {
 			return nil
 		}

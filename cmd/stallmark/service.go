@@ -190,7 +190,8 @@ func (s *service) newSampler(root collectors.Root) (*collectors.Sampler, error) 
 		sink = s.flight.sink
 		extra = append(extra, s.flight.burst)
 	}
-	extra = append(extra, newSelfSource(s.machine.pageSize, s.lacks, s.storePID), newBaselineSource(s.baselines))
+	extra = append(extra, newSelfSource(s.machine.pageSize, s.lacks, s.storePID), newBaselineSource(s.baselines),
+		newQuietSource(func(at time.Time) []rules.QuietValue { return s.judging.Load().engine.Quiet(at) }))
 	s.machine.logs = s.followLogs(s.options, s.machine, root, s.savedLogs())
 	var sources []collectors.Source
 	sources, s.waits, s.cache = s.machine.traced()
