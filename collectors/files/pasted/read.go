@@ -45,6 +45,11 @@ func Read(name string, data []byte, o Options) Text {
 	t.Lines = len(list)
 	r := &reading{o: o, name: name, page: float64(o.PageSize)}
 	for i := 0; i < len(list); {
+		if loggedLine(list[i].text) {
+			t.leave(list[i])
+			i++
+			continue
+		}
 		part, n := r.next(list[i:])
 		switch {
 		case part != nil:
