@@ -88,6 +88,9 @@ func samplesOf(store *storage.Store) func(context.Context, time.Time, time.Time)
 			one := set.At()
 			s := snapshot.Series{}
 			one.Labels().Range(func(l labels.Label) { s.Labels = append(s.Labels, model.Label{Name: l.Name, Value: l.Value}) })
+			if n := len(out); n > 0 { // as long as the one before, nearly always
+				s.T, s.V = make([]int64, 0, len(out[n-1].T)), make([]float64, 0, len(out[n-1].T))
+			}
 			it = one.Iterator(it)
 			for it.Next() == chunkenc.ValFloat {
 				t, v := it.At()
