@@ -44,7 +44,27 @@ func (s *service) openShares() {
 	if err != nil {
 		s.log.Warn("snapshots", "error", err)
 	}
-	s.shares = &shares{folder: folder, admin: admin, auto: autoFreeze{before: s.options.snapshotBefore, after: s.options.snapshotAfter}}
+	made := &shares{folder: folder, admin: admin, auto: autoFreeze{before: s.options.snapshotBefore, after: s.options.snapshotAfter}}
+	s.resumeFreezing(made)
+	s.shares = made
+}
+
+// resumeFreezing takes up what the last run would have frozen: critical findings
+// that have ended while no time was left for it.
+func (s *service) resumeFreezing(made *shares) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopStore)
+	defer cancel()
+	now := s.now()
+	known, err := s.store.FindingsIn(ctx, now.Add(-restoreSpan), now)
+	if err != nil {
+		s.log.Warn("what was to be frozen could not be read", "error", err)
+		return
+	}
+	kept, err := made.folder.List()
+	if err != nil {
+		s.log.Warn("snapshots", "error", err)
+	}
+	made.auto.resume(known, kept, now)
 }
 
 // share adds snapshots to what the page can do.
@@ -133,6 +153,21 @@ func (a *autoFreeze) ended(f model.Finding) {
 	}
 	if to.After(a.to) {
 		a.to = to
+	}
+}
+
+// resume takes the findings of an earlier run that ended so lately that they were
+// still to be frozen, and are in no automatic snapshot.
+func (a *autoFreeze) resume(known []model.Finding, kept []snapshot.Info, now time.Time) {
+	for _, f := range known {
+		if f.Ended == nil || f.State != model.StateResolved || f.Ended.Add(a.after+autoEvery).Before(now) {
+			continue
+		}
+		if !slices.ContainsFunc(kept, func(i snapshot.Info) bool {
+			return i.Meta.By == snapshot.Automatic && !i.Meta.From.After(f.Started) && !i.Meta.To.Before(*f.Ended)
+		}) {
+			a.ended(f)
+		}
 	}
 }
 

@@ -139,3 +139,33 @@ func TestAutoFreeze(t *testing.T) {
 		t.Errorf("a long one: %v to %v, %v", from, to, ok)
 	}
 }
+
+// TestAutoFreezeAfterRestart: an incident that ended before the program did is
+// frozen by the next run, once.
+func TestAutoFreezeAfterRestart(t *testing.T) {
+	start := time.Date(2026, 12, 1, 2, 0, 0, 0, time.UTC)
+	minute := func(n int) time.Time { return start.Add(time.Duration(n) * time.Minute) }
+	end := minute(21)
+	lately := model.Finding{Started: minute(20), Ended: &end, Severity: model.SeverityCritical, State: model.StateResolved}
+	firing := lately
+	firing.State = model.StateFiring
+	frozen := []snapshot.Info{{Meta: snapshot.Meta{By: snapshot.Automatic, From: minute(10), To: minute(26)}}}
+	for name, tt := range map[string]struct {
+		f    model.Finding
+		kept []snapshot.Info
+		now  int
+		want bool
+	}{
+		"ended lately":   {lately, nil, 27, true},
+		"frozen already": {lately, frozen, 27, false},
+		"by hand only":   {lately, []snapshot.Info{{Meta: snapshot.Meta{By: "page", From: minute(10), To: minute(26)}}}, 27, true},
+		"long ago":       {lately, nil, 60, false},
+		"still firing":   {firing, nil, 27, false},
+	} {
+		a := autoFreeze{before: 10 * time.Minute, after: 5 * time.Minute}
+		a.resume([]model.Finding{tt.f}, tt.kept, minute(tt.now))
+		if _, _, ok := a.due(minute(tt.now), false); ok != tt.want {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
+}
