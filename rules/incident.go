@@ -23,6 +23,7 @@ const slack = 5 * time.Second
 //   - a finding explains only what began, or was first told of by a log, at the
 //     earliest 5 s before it;
 //   - a finding that another cause of the incident explains is not the root;
+//   - of two that reach as many the more severe, then the earlier;
 //   - an `info` cause gives way to another cause that reaches as little as it does.
 //
 // Findings that nothing connects stay apart. They come in the order of
@@ -181,7 +182,11 @@ func rootRank(group []model.Finding, reached [][]bool, i int) []int {
 	if group[i].Severity == model.SeverityInfo {
 		info = 1
 	}
-	return []int{explained, kind, info, -count}
+	severity := 0 // of causes that account for as much, what is worse
+	if kind == 1 {
+		severity = severityRank(group[i].Severity)
+	}
+	return []int{explained, kind, info, -count, severity}
 }
 
 // incidentOf lists a group with its root first.

@@ -157,6 +157,8 @@ func TestLinesInARecordingBelongToTheKernelsIncident(t *testing.T) {
 		t.Run(capture, func(t *testing.T) {
 			t.Parallel()
 			tp := store.of(t, capture)
+			early := tp.frames[3].at // followed before anything happens
+			tp.log(t, 3, map[string]string{"/logs/gc.log": stoppedLines(early)[:strings.Index(stoppedLines(early), "\n")+1]})
 			tp.log(t, c.beat, map[string]string{
 				"/logs/store.log":  storeLines(tp.frames[c.beat].at),
 				"/logs/broker.log": brokerLines(tp.frames[c.beat].at),
