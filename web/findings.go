@@ -28,7 +28,7 @@ func (s *server) findings(r *http.Request, w view.Window) (templ.Component, erro
 	}
 	page := view.Findings{Page: s.live(s.frame(r, w, "Findings")), Rows: view.BriefsOf(found, w)}
 	page.Timed, page.Twin, page.Nav = true, "/api/v1/findings"+w.Query(), "/incidents"
-	rows := view.Lanes(s.cfg.Backend.Signatures(), model.Report{Findings: found}, nil, w)
+	rows := view.Lanes(s.cfg.Backend.Signatures(), model.Report{Findings: found}, nil, nil, w)
 	page.Lanes = chart.LayLanes(rows[:view.Fired(rows)], nil, w.From, w.To)
 	return view.FindingsPage(page), nil
 }
@@ -91,15 +91,19 @@ func (s *server) finding(r *http.Request, w view.Window) (templ.Component, error
 	if w.From.Before(since) {
 		since = w.From
 	}
-	events, err := s.cfg.Backend.EventsIn(r.Context(), since, w.To, model.EventSetting)
+	events, err := s.cfg.Backend.EventsIn(r.Context(), since, w.To, model.EventSetting, model.EventLog, model.EventPause)
 	if err != nil {
 		return nil, err
 	}
 	changes := view.ChangesOf(events)
 	page.Chain = view.ChainOf(f.ID, rep, changes, w)
-	b := backdrop{w, []chart.Span{{From: f.Started, To: endOf(f, w)}}, marksOf(changes), gapsOf(rep.Coverage)}
+	b := backdrop{window: w, fired: []chart.Span{{From: f.Started, To: endOf(f, w)}}, marks: marksOf(changes), gaps: gapsOf(rep.Coverage)}
+	b.tell(events)
 	page.Charts = figures(s.evidenceCharts(r.Context(), []model.Finding{f}, 2*evidenceMax, b))
 	page.Changes = s.withEffects(r.Context(), newest(changes, maxChanges), f, events)
+	if page.Logs, err = s.excerpt(r.Context(), []model.Finding{f}, f.Started, endOf(f, w), w); err != nil {
+		return nil, err
+	}
 	return view.FindingPage(page), nil
 }
 

@@ -140,6 +140,9 @@ func (f *Freezer) lines(ctx context.Context, s *snapshot.Snapshot, w view.Window
 	if _, err := look.overview(asking(ctx, "/"), w); err != nil {
 		return err
 	}
+	if _, err := look.jvm(asking(ctx, "/jvm"), w); err != nil {
+		return err
+	}
 	for _, one := range s.Report.Findings {
 		if _, err := look.finding(asking(ctx, "/findings/"+url.PathEscape(one.ID), "id", one.ID), w); err != nil {
 			return err

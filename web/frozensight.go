@@ -70,6 +70,7 @@ func ShowSnapshot(s *snapshot.Snapshot, sight Sight) (http.Handler, error) {
 	r.Get(sight.Base+"/findings", one.page(one.findings))
 	r.Get(sight.Base+"/findings/{id}", one.page(one.finding))
 	r.Get(sight.Base+"/logs", one.page(one.logs))
+	r.Get(sight.Base+"/jvm", one.page(one.jvm))
 	r.Get(sight.Base+"/signatures/{id}", one.page(one.signature))
 	return r, nil
 }

@@ -117,13 +117,17 @@ func (s *server) incident(r *http.Request, w view.Window) (templ.Component, erro
 		return nil, notFound("There is no incident of the finding %s.", format.Clean(f.ID))
 	}
 	page.Verdict = page.Brief.Title + ", " + page.Brief.Word
-	b := backdrop{w, spansAmong(all[0].Signature, all, w), marksOf(changes), gapsOf(rep.Coverage)}
+	b := backdrop{window: w, fired: spansAmong(all[0].Signature, all, w), marks: marksOf(changes), gaps: gapsOf(rep.Coverage)}
+	b.tell(events)
 	page.Changes = s.withEffects(ctx, newest(changesIn(changes, i, w), maxChanges), rootOf(i, all), events)
 	if page.Markdown, err = s.markdown(ctx, f.ID, rep, events); err != nil {
 		s.cfg.Logger.Warn("post-mortem", "finding", f.ID, "error", err)
 	}
 	page.File = w.Base + "/api/v1/incidents/" + url.PathEscape(f.ID) + "/postmortem"
 	page.Charts = figures(s.evidenceCharts(ctx, all, 2*evidenceMax, b))
+	if page.Logs, err = s.excerpt(ctx, all, i.Started, endOf(rootOf(i, all), w), w); err != nil {
+		return nil, err
+	}
 	return view.IncidentPage(page), nil
 }
 

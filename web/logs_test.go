@@ -99,3 +99,62 @@ func TestWrongFilters(t *testing.T) {
 		}
 	}
 }
+
+func TestLogsAndPausesAreMarked(t *testing.T) {
+	doc := show(t, scene(t, "jvm")).page(t, "/")
+	rows := map[string]int{}
+	for _, lane := range find(doc, "told") {
+		if names := find(lane, "name"); len(names) == 1 {
+			rows[text(names...)] = len(find(lane, "pause")) + len(find(lane, "tick"))
+		}
+	}
+	if rows["GC pauses"] < 20 || rows["log lines"] < 10 {
+		t.Errorf("rows of what is told: %v", rows)
+	}
+	if got := text(find(doc, "lanes")...); !strings.Contains(got, "rocketmq-put-in-lock") || !strings.Contains(strings.ReplaceAll(got, "\u00a0", " "), "young 2.15 s, blocked") {
+		t.Errorf("marks say %s", got)
+	}
+	chart := find(doc, "chart")[0]
+	if len(find(chart, "logs")) != 1 || len(find(chart, "pauses")) != 1 {
+		t.Error("the first chart has no log lines or pauses")
+	}
+}
+
+func TestLinesOfAFinding(t *testing.T) {
+	s := show(t, scene(t, "logs"))
+	for _, path := range []string{"/findings/f-dirty", "/incidents/f-dirty"} {
+		doc := s.page(t, path)
+		got := text(find(doc, "log-lines")...)
+		for _, want := range []string{"An append held the lock", "FlushRealTimeService - Flush data", "AllocateMappedFileService", "the zone +08:00"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s does not show %q: %.300s", path, want, got)
+			}
+		}
+		if n := len(find(doc, "log-head")); n != 8 {
+			t.Errorf("%s shows %d lines", path, n)
+		}
+	}
+}
+
+func TestPauses(t *testing.T) {
+	s := show(t, scene(t, "jvm"))
+	doc := s.page(t, "/jvm")
+	got := text(find(doc, "pauses")...)
+	for _, want := range []string{"young 2.17 s blocked 110 ms 40 ms 2.17 s 400 us 6.1 GiB → 2.2 GiB of 8 GiB G1 Evacuation Pause", "full 930 ms sys-heavy", "safepoint"} {
+		if !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(got, "\u00a0", " "), "µs", "us"), want) {
+			t.Errorf("the pauses do not say %q: %s", want, got)
+		}
+	}
+	if n := len(find(doc, "chart")); n != 7 {
+		t.Errorf("%d charts of a JVM, want 7", n)
+	}
+	if all := text(doc); !strings.Contains(all, "34 pauses of 10 ms or more") || !strings.Contains(all, "-Xlog:gc*,safepoint") {
+		t.Errorf("the page says %.400s", all)
+	}
+	if !strings.Contains(s.get(t, "/api/v1/jvm").Body.String(), `"reaching_ms": 380`) {
+		t.Error("the JSON has no time to safepoint")
+	}
+	if !strings.Contains(text(show(t, gallery.Calm()).page(t, "/jvm")), "No JVM is watched") {
+		t.Error("nothing is said where no JVM is watched")
+	}
+}

@@ -24,7 +24,7 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.cfg.Backend.EventsIn(ctx, w.From, w.To, model.EventSetting, model.EventBlocked, model.EventLog)
+	events, err := s.cfg.Backend.EventsIn(ctx, w.From, w.To, model.EventSetting, model.EventBlocked, model.EventLog, model.EventPause)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,8 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	o.Decide = rep.Decide
 
 	main := view.MainFindings(rep)
-	b := backdrop{w, spansOf(main, rep, w), marksOf(changes), gapsOf(rep.Coverage)}
+	b := backdrop{window: w, fired: spansOf(main, rep, w), marks: marksOf(changes), gaps: gapsOf(rep.Coverage)}
+	b.tell(events)
 	o.Lanes, o.Quiet = s.lanes(rep, events, b)
 	o.Evidence = figures(s.evidenceCharts(ctx, main, evidenceMax, b))
 	if len(main) == 0 {
@@ -109,13 +110,17 @@ const openLanes = 5
 // lanes are the signatures as rows: those that fired, those that are unknown,
 // then the quiet ones. If none fired all are folded.
 func (s *server) lanes(rep model.Report, events []model.Event, b backdrop) (open, folded chart.Lanes) {
-	rows := view.Lanes(s.cfg.Backend.Signatures(), rep, events, b.window)
+	rows := view.Lanes(s.cfg.Backend.Signatures(), rep, events, s.logTests(rep.Findings), b.window)
 	n := view.Fired(rows)
 	if n > 0 {
 		n = min(len(rows), max(openLanes, n))
 	}
 	w := b.window
-	return chart.LayLanes(rows[:n], b.marks, w.From, w.To), chart.LayLanes(rows[n:], b.marks, w.From, w.To)
+	shown := slices.Clone(rows[:n])
+	if n > 0 {
+		shown = append(shown, view.EvidenceLanes(events, w)...)
+	}
+	return chart.LayLanes(shown, b.marks, w.From, w.To), chart.LayLanes(rows[n:], b.marks, w.From, w.To)
 }
 
 // cliffsMax is how many distances are shown, the nearest first.

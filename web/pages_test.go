@@ -226,6 +226,7 @@ func TestJSONTwins(t *testing.T) {
 		"/api/v1/audit":                       `"read_ahead_kb=8192"`,
 		"/api/v1/pagecache":                   `"files": []`,
 		"/api/v1/logs":                        `"unknown": []`,
+		"/api/v1/jvm":                         `"jvms": []`,
 		"/api/v1/status":                      `"rules_version"`,
 	} {
 		w := s.get(t, path)
@@ -247,7 +248,7 @@ func TestJSONTwins(t *testing.T) {
 		t.Error("the status does not say in milliseconds when it was started")
 	}
 	// Every page names its twin, and the twin answers.
-	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/pagecache", "/logs"} {
+	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/audit", "/status", "/pagecache", "/logs", "/jvm"} {
 		doc := s.page(t, path+"?range=1h")
 		twin := ""
 		for n := range doc.Descendants() {
@@ -263,7 +264,7 @@ func TestJSONTwins(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	s := show(t, scene(t, "hostile"))
-	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/pagecache", "/logs", "/audit", "/status", "/?tz=local"} {
+	for _, path := range []string{"/", "/incidents", "/incidents/f-dirty", "/findings", "/findings/f-dirty", "/disks", "/signatures", "/signatures/dirty-throttling", "/pagecache", "/logs", "/jvm", "/audit", "/status", "/?tz=local"} {
 		doc := s.page(t, path)
 		for n := range doc.Descendants() {
 			if n.Type == html.TextNode && strings.ContainsAny(n.Data, "\x00\x1b\u202e\u202c") {

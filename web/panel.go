@@ -46,6 +46,8 @@ type backdrop struct {
 	fired  []chart.Span
 	marks  []chart.Mark
 	gaps   []model.Coverage // of the sources that give nothing
+	logs   []chart.Tick     // lines that point at a fault
+	pauses []chart.Span     // times in which a JVM stood
 }
 
 // missing says why a panel has no data: the source that gives its metrics
@@ -96,7 +98,7 @@ func (s *server) ask(ctx context.Context, id string, p panel, b backdrop) chart.
 	w := b.window
 	c := chart.Chart{
 		ID: id, Title: format.Clean(p.title), Unit: p.unit, Note: format.Clean(p.note),
-		From: w.From, To: w.To, Step: s.step(w), Live: w.Live, Fired: b.fired, Marks: b.marks,
+		From: w.From, To: w.To, Step: s.step(w), Live: w.Live, Fired: b.fired, Marks: b.marks, Logs: b.logs, Pauses: b.pauses,
 	}
 	for _, l := range p.lines {
 		found, err := s.series(ctx, l, p, w)

@@ -155,6 +155,9 @@ func (s *server) routes(r chi.Router) {
 	r.Get("/logs", s.page(s.logs))
 	r.Get("/api/v1/logs", s.json(s.logsJSON))
 
+	r.Get("/jvm", s.page(s.jvm))
+	r.Get("/api/v1/jvm", s.json(s.jvmJSON))
+
 	r.Get("/signatures", s.page(s.signatures))
 	r.Get("/api/v1/signatures", s.json(s.signaturesJSON))
 	r.Get("/signatures/{id}", s.page(s.signature))

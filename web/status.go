@@ -128,6 +128,7 @@ func (s *server) endpoints() [][2]string {
 		{"/api/v1/disks", "every block device with rates and latencies; null where nothing was measured"},
 		{"/api/v1/pagecache", "what is in memory of each data file of the brokers"},
 		{"/api/v1/logs", "matched lines of logs with those around them, and the warnings that no pattern knows; filters: pattern, product, source, process, proof, q, page"},
+		{"/api/v1/jvm", "the pauses of each watched JVM, the longest first; null where its log does not tell"},
 		{"/api/v1/signatures", "the catalogue with the state of each; /api/v1/signatures/{id} is one of them"},
 		{"/api/v1/audit", "settings against advice; as audit --json prints it"},
 		{"/api/v1/status", "sources, store and recorder"},

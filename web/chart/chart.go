@@ -52,6 +52,8 @@ type Chart struct {
 	Limits []Limit
 	Fired  []Span
 	Marks  []Mark
+	Logs   []Tick // drawn at the foot
+	Pauses []Span // drawn at the top
 }
 
 // Columns is how many columns a line is drawn in at most: about the pixels of

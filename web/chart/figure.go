@@ -25,6 +25,7 @@ type Figure struct {
 	Labels                 []Label // of the limits
 	Bands                  []Box
 	Marks                  []MarkLine
+	Told                   []Told // what logs and JVMs tell of the same time
 	Legend                 bool
 }
 
@@ -80,6 +81,7 @@ func Lay(c Chart) Figure {
 	}
 	fig.Bands = boxes(c.Fired, c.From, c.To)
 	fig.Marks = marks(c.Marks, c.From, c.To)
+	fig.Told = told(c, f)
 	fig.limits(c, f, scale)
 	fig.Legend = len(fig.Lines) > 1
 	fig.Value = caption(c)

@@ -56,6 +56,9 @@ func summary(c Chart) string {
 		fmt.Fprintf(&b, " %s: from %s to %s (at %s), last %s.", name,
 			format.Value(low, c.Unit), format.Value(high, c.Unit), format.Clock(peakTime(s.Points, high)), format.Value(lastOf(s.Points), c.Unit))
 	}
+	for _, t := range told(c, frame{from: c.From.UnixMilli(), to: c.To.UnixMilli()}) {
+		fmt.Fprintf(&b, " %s.", t.Title)
+	}
 	for _, l := range c.Limits {
 		fmt.Fprintf(&b, " Threshold %s: %s.", l.Name, format.Value(l.last(), c.Unit))
 	}

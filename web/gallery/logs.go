@@ -146,6 +146,9 @@ func hostileLogs(s *Scene) {
 		"origin", Hostile, "before", Hostile+"\n"+Hostile, "after", Hostile, "zone", Hostile, "zone_why", Hostile, "time_note", Hostile, "topic", Hostile, Hostile, Hostile)
 	s.Events = append(s.Events, e)
 	s.Patterns = []model.LogPattern{{ID: Hostile, Title: Hostile, Product: Hostile, Proof: Hostile, Meaning: Hostile, Not: Hostile, Versions: Hostile, Where: Hostile, File: Hostile}}
+	s.Events = append(s.Events, model.Event{From: end().Add(-time.Minute), To: end(), Kind: model.EventPause, Text: Hostile, Attrs: map[string]string{
+		"what": Hostile, "kind": Hostile, "class": Hostile, "cause": Hostile, "detail": Hostile, "process": Hostile, "pid": Hostile, "clock": Hostile, "ms": Hostile, "user_ms": "NaN",
+	}})
 	s.Unknown = []web.UnknownLine{{Shape: Hostile, Level: Hostile, Example: Hostile, Source: Hostile, Process: Hostile, Count: 3, First: end(), Last: end()}}
 	s.Report.Coverage = append(s.Report.Coverage, model.Coverage{Source: "log " + Hostile, State: model.SourceFailed, Detail: Hostile, Mend: Hostile})
 }

@@ -15,12 +15,14 @@ func Paths(scene string) []string {
 		return []string{"/pagecache"}
 	case "logs":
 		return []string{"/", "/logs", "/findings/f-dirty", "/incidents/f-dirty"}
+	case "jvm":
+		return []string{"/", "/jvm"}
 	case "logs-many", "logs-none":
 		return []string{"/logs"}
 	case "many-disks":
 		return []string{"/disks"}
 	case "hostile":
-		return []string{"/", "/disks", "/incidents", "/incidents/f-dirty", "/findings/f-dirty", "/pagecache", "/logs", "/audit", "/status"}
+		return []string{"/", "/disks", "/incidents", "/incidents/f-dirty", "/findings/f-dirty", "/pagecache", "/logs", "/jvm", "/audit", "/status"}
 	}
 	return []string{"/"}
 }

@@ -26,7 +26,7 @@ func makers() map[string]func() Scene {
 		"store-down": storeDown, "store-fails": storeFails, "hostile": hostile, "many-disks": manyDisks,
 		"two-incidents": twoIncidents, "ending": ending, "mended": mended, "young": young, "newborn": newborn,
 		"page-cache": cached, "page-cache-many": cachedMany, "page-cache-denied": cachedDenied,
-		"logs": logged, "logs-many": loggedMany, "logs-none": loggedNone,
+		"logs": logged, "logs-many": loggedMany, "logs-none": loggedNone, "jvm": collected,
 	}
 }
 

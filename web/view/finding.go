@@ -60,6 +60,7 @@ type Finding struct {
 	Changes  []Change
 	Sig      string // path of the signature's page
 	When     string // path of the overview around it
+	Logs     Excerpt
 }
 
 // Findings is the list of findings of a window.

@@ -93,6 +93,7 @@ type Incident struct {
 	Charts   []chart.Figure
 	Changes  []Change
 	When     string // path of the overview around it
+	Logs     Excerpt
 
 	Markdown string // the post-mortem
 	File     string // its path

@@ -10,8 +10,9 @@ import (
 )
 
 // Lanes makes a row of every signature: those that fired by their first start,
-// then the unknown ones, then the quiet ones; causes before the rest.
-func Lanes(sigs []*rules.Signature, r model.Report, events []model.Event, w Window) []chart.Lane {
+// then the unknown ones, then the quiet ones; causes before the rest. Logs are, by
+// signature, the patterns whose lines are its evidence.
+func Lanes(sigs []*rules.Signature, r model.Report, events []model.Event, logs map[string]PatternTest, w Window) []chart.Lane {
 	states := StatesOf(sigs, r)
 	rows := map[string]*chart.Lane{}
 	var order []string
@@ -31,7 +32,7 @@ func Lanes(sigs []*rules.Signature, r model.Report, events []model.Event, w Wind
 		if st.Word == "unknown" {
 			row.State, row.Why = "unknown", st.Why
 		}
-		row.Ticks = ticksOf(s, events)
+		row.Ticks = ticksOf(s, events, logs[s.ID])
 	}
 	for _, f := range r.Findings {
 		row := add(f.Signature, f.Layer)
@@ -97,10 +98,13 @@ func barOf(f model.Finding, w Window) chart.Bar {
 }
 
 // ticksOf are the moments of events that bear witness for a signature: threads
-// seen in one of the waits that it names.
-func ticksOf(s *rules.Signature, events []model.Event) []chart.Tick {
+// seen in one of the waits that it names, and lines of its patterns.
+func ticksOf(s *rules.Signature, events []model.Event, logs PatternTest) []chart.Tick {
 	var out []chart.Tick
 	for _, e := range events {
+		if logs != nil && e.Kind == model.EventLog && logs(e.Attrs["pattern"]) {
+			out = append(out, LogTick(e))
+		}
 		if e.Kind != model.EventBlocked {
 			continue
 		}

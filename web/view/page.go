@@ -47,6 +47,7 @@ func (p Page) Sections() []Choice {
 		{"Disks", "disks", "d"},
 		{"Page cache", "pagecache", "p"},
 		{"Logs", "logs", "o"},
+		{"JVM", "jvm", "j"},
 		{"Signatures", "signatures", "s"},
 		{"Audit", "audit", "a"},
 		{"Status", "status", "t"},
@@ -59,7 +60,7 @@ func (p Page) Sections() []Choice {
 	}
 	if p.Frozen != nil {
 		entries = slices.DeleteFunc(entries, func(e struct{ text, piece, key string }) bool {
-			return !slices.Contains([]string{"", "incidents", "logs"}, e.piece)
+			return !slices.Contains([]string{"", "incidents", "logs", "jvm"}, e.piece)
 		})
 		entries[0].text = "Overview"
 	}
