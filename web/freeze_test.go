@@ -24,7 +24,7 @@ func noSamples(context.Context, time.Time, time.Time) ([]snapshot.Series, error)
 func frozenScene(t *testing.T, name string) *snapshot.Snapshot {
 	t.Helper()
 	b := gallery.New(scene(t, name))
-	f, err := web.NewFreezer(web.Config{Backend: b, Host: "broker-07", Version: "v0", Now: b.Now}, noSamples)
+	f, err := web.NewFreezer(web.Config{Backend: b, Host: "broker-07", Version: "v0", Now: b.Now, Logs: b}, noSamples)
 	if err != nil {
 		t.Fatal(err)
 	}
