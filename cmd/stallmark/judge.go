@@ -18,6 +18,7 @@ import (
 type judging struct {
 	pack     *rules.Pack
 	checks   *audit.Pack
+	lines    []model.LogPattern
 	problems []rules.Problem // mistakes in the user's files
 	engine   *rules.Engine
 }
@@ -26,8 +27,8 @@ type judging struct {
 func (s *service) newJudging(dirs []string) *judging {
 	pack, problems := rules.Load(dirs...)
 	checks, more := audit.Load(dirs...)
-	_, lines := patterns.Load(dirs...)
-	j := &judging{pack: pack, checks: checks, problems: slices.Concat(rules.Mistakes(problems), more, rules.Mistakes(lines))}
+	known, lines := patterns.Load(dirs...)
+	j := &judging{pack: pack, checks: checks, lines: known.Patterns, problems: slices.Concat(rules.Mistakes(problems), more, rules.Mistakes(lines))}
 	for _, problem := range j.problems {
 		s.log.Warn("rules: " + oneLine(problem.String()))
 	}

@@ -10,7 +10,7 @@ import (
 type followedLogs struct{ service *service }
 
 // Patterns implements web.Logs.
-func (l followedLogs) Patterns() []model.LogPattern { return l.service.machine.logs.known }
+func (l followedLogs) Patterns() []model.LogPattern { return l.service.judging.Load().lines }
 
 // Unknown implements web.Logs.
 func (l followedLogs) Unknown() []web.UnknownLine {

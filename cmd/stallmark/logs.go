@@ -19,7 +19,6 @@ import (
 	"stallmark/collectors/process"
 	"stallmark/rules"
 	"stallmark/rules/patterns"
-	"stallmark/storage/model"
 )
 
 // following is how a run gets log lines: from files that are written to, or from
@@ -30,7 +29,6 @@ type following struct {
 	kernel   *logs.Kernel   // nil in a replay
 	capture  *logs.Capture  // nil unless it is recorded
 	named    []logs.Target  // by the user
-	known    []model.LogPattern
 }
 
 // lineKinds reads the log patterns and those of the user. Mistakes in them
@@ -51,7 +49,7 @@ func (p *program) lineKinds(dirs []string) logs.SourceConfig {
 func (p *program) followLogs(o *options, m machine, root collectors.Root, saved []logs.Position) *following {
 	cfg := p.lineKinds(o.rules)
 	cfg.Host, cfg.Boot, cfg.Now, cfg.ClockTicks = time.Local, logs.BootTime(root), p.now, m.clockTicks
-	f := &following{source: logs.NewSource(cfg), named: o.logTargets(), known: cfg.Known}
+	f := &following{source: logs.NewSource(cfg), named: o.logTargets()}
 	fc := logs.Config{
 		Open: f.source.Open, Close: f.source.Close, Files: m.logFiles, Rootfs: o.paths.Rootfs, Now: p.now, Saved: saved, Alert: m.alert,
 		Rate: logs.DefaultRate,
