@@ -51,7 +51,7 @@ func ProofOf(p string) Proven {
 	case model.ProofNoise:
 		return Proven{p, GlyphAbsent, "known to be harmless"}
 	}
-	return Proven{format.Clean(p), GlyphUnknown, "no level of proof is known"}
+	return Proven{"unknown", GlyphUnknown, "no level of proof is known"}
 }
 
 // maxLogText is how much of a line is shown, in bytes; the collector keeps less,
