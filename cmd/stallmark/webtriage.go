@@ -131,6 +131,7 @@ func (s *service) freezeAnalysis(ctx context.Context, a *analysis, pack *rules.P
 	interval := a.interval
 	b := &analysisBackend{Store: a.store, Query: rules.NewQuery(a.store, interval), a: a, pack: pack, report: report}
 	freezer, err := web.NewFreezer(web.Config{
+		Logs:    followedLogs{s},
 		Backend: b, Host: host, Version: s.version, Interval: interval, Now: func() time.Time { return a.last }, Logger: s.log,
 	}, func(context.Context, time.Time, time.Time) ([]snapshot.Series, error) { return nil, nil })
 	if err != nil {
