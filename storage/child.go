@@ -304,11 +304,13 @@ func (s *server) labels(q question) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// First the head: a minute that is stored meanwhile is in both.
+	recent := s.head.keys(q.Mint, q.Maxt, ms)
 	keys, err := s.disk.labelSets(q.Mint, q.Maxt, ms)
 	if err != nil {
 		return nil, err
 	}
-	keys = append(keys, s.head.keys(q.Mint, q.Maxt, ms)...)
+	keys = append(keys, recent...)
 	out := make([][]byte, len(keys))
 	for i, k := range keys {
 		out[i] = []byte(k)

@@ -169,11 +169,14 @@ func (s *selector) want(id uint32) bool { return int(id) < len(s.wanted) && s.wa
 func (d *disk) labelSets(mint, maxt int64, ms []*labels.Matcher) (keys []string, err error) {
 	seen := map[string]bool{}
 	err = d.view(func(tx *bbolt.Tx) error {
-		first, _, _ := ends(tx.Bucket(bucketRaw))
-		if rollup, _, some := ends(tx.Bucket(bucketRollup)); some {
-			first = min(first, rollup)
+		first, last, raw := ends(tx.Bucket(bucketRaw))
+		switch oldest, newest, some := ends(tx.Bucket(bucketRollup)); {
+		case some && raw:
+			first, last = min(first, oldest), max(last, newest)
+		case some:
+			first, last = oldest, newest
 		}
-		last := min(maxt, d.now().UnixMilli()+dayMillis)
+		last = min(last, maxt)
 		for day := dayStart(max(mint, first)); day <= last; day += dayMillis {
 			names := d.dicts.get(tx, day)
 			wanted, some := names.matching(ms)

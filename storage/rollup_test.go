@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -330,5 +331,24 @@ func TestLabels(t *testing.T) {
 	values, _, err = q.LabelValues(context.Background(), "__name__", &promstorage.LabelHints{Limit: 1}, m)
 	if err != nil || strings.Join(values, " ") != "g" {
 		t.Errorf("values %v, %v", values, err)
+	}
+}
+
+// TestLabelsOfTheFile: which names the file has is not told by the clock, which
+// may have gone back.
+func TestLabelsOfTheFile(t *testing.T) {
+	s := hours(t, 400)
+	s.shut(t)
+	d, err := openDisk(childConfig{
+		path: s.path, now: func() time.Time { return time.UnixMilli(base).AddDate(0, -1, 0) },
+		log: slog.New(slog.DiscardHandler), space: func(string) (int64, int64) { return 1 << 40, 1 },
+	}, hello{Interval: time.Second, Retention: time.Hour, RollupRetention: time.Hour, MaxBytes: 1 << 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	keys, err := d.labelSets(base, base+500_000, nil)
+	if err != nil || len(keys) != 3 {
+		t.Errorf("keys %q, %v", keys, err)
 	}
 }
