@@ -15,24 +15,26 @@ type Source struct {
 	line   *Timeline
 	before time.Time
 	event  int
+	texts  *model.Series
 	waits  map[string]*model.Series
 }
 
 // NewSource makes the source of a timeline, for one replay of its beats.
 func NewSource(t *Timeline) *Source {
 	slices.SortStableFunc(t.events, func(a, b model.Event) int { return a.To.Compare(b.To) })
-	return &Source{line: t, waits: map[string]*model.Series{}}
+	return &Source{line: t, texts: model.NewSeries("stallmark_texts"), waits: map[string]*model.Series{}}
 }
 
 // Name implements [collectors.Source].
 func (s *Source) Name() string { return "pasted" }
 
 // Provides implements [collectors.Source].
-func (s *Source) Provides() []string { return s.line.Given }
+func (s *Source) Provides() []string { return append(slices.Clone(s.line.Given), s.texts.Name) }
 
 // Collect implements [collectors.Source].
 func (s *Source) Collect(_ collectors.Root, out *collectors.Out) error {
 	at := out.At()
+	out.Add(s.texts, 1)
 	for _, tr := range s.line.tracks {
 		tr.put(out, s.before, at)
 	}
