@@ -18,6 +18,7 @@ type broker struct {
 	folder  string // its home, store, logs, and what Stallmark keeps of it
 	heap    int    // MiB
 
+	group   group // where root can make one
 	main    *child
 	helpers []*child // name server
 	loads   []*child
@@ -52,6 +53,7 @@ func newBroker(ctx context.Context, o options, name string) (*broker, error) {
 			return nil, err
 		}
 	}
+	b.group, _ = newGroup(name) // the cases that need it say that there is none
 	return b, b.configure(ctx)
 }
 
@@ -76,6 +78,22 @@ func (b *broker) start(ctx context.Context) error {
 	return b.startRocket(ctx)
 }
 
+// begin starts the broker's own JVM, in its control group from the first page of its store on.
+func (b *broker) begin(ctx context.Context, output, address string, env, args []string) (err error) {
+	if b.main, err = start(output, b.folder, env, "java", args...); err != nil {
+		return err
+	}
+	if b.group.folder != "" {
+		if err := b.group.take(b.main.pid()); err != nil {
+			return err
+		}
+	}
+	if err := listening(ctx, b.main, address, 60*time.Second); err != nil {
+		return err
+	}
+	return pause(ctx, 3*time.Second) // it registers itself
+}
+
 // restart ends the broker and starts it with another heap, in MiB.
 func (b *broker) restart(ctx context.Context, heap int) error {
 	b.main.stop(30 * time.Second)
@@ -98,6 +116,23 @@ func (b *broker) load(ctx context.Context, words ...string) (*child, error) {
 	return c, err
 }
 
+// warm waits until clients both send and receive, and a little longer: first sends of a JVM are slow.
+func (b *broker) warm(ctx context.Context) error {
+	for range 60 {
+		if err := pause(ctx, time.Second); err != nil {
+			return err
+		}
+		text, _ := os.ReadFile(b.in("load.out"))
+		for line := range strings.Lines(string(text)) {
+			var sent, failed, worst, consumed int
+			if n, _ := fmt.Sscanf(line, "sent %d failed %d worst_ms %d consumed %d", &sent, &failed, &worst, &consumed); n == 4 && sent > 0 && consumed > 0 {
+				return pause(ctx, 10*time.Second)
+			}
+		}
+	}
+	return fmt.Errorf("the clients neither send nor receive; see %s", b.in("load.out"))
+}
+
 // stop ends everything of it.
 func (b *broker) stop() {
 	for _, c := range b.loads {
@@ -109,6 +144,7 @@ func (b *broker) stop() {
 		c.stop(10 * time.Second)
 	}
 	b.helpers, b.main = nil, nil
+	b.group.remove()
 }
 
 // write writes a file of its folder.

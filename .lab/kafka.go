@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // configureKafka writes a single node that is broker and controller, and formats its store.
@@ -58,13 +57,5 @@ func (b *broker) startKafka(ctx context.Context) error {
 		"-Xlog:gc*:file=" + b.in("logs", "kafkaServer-gc.log") + ":time,tags:filecount=10,filesize=100M",
 		"-Dkafka.logs.dir=" + b.in("logs"), logging, "-cp", strings.Join(list, ":"), "kafka.Kafka", b.in("conf", "server.properties"),
 	}
-	c, err := start(b.in("logs", "kafkaServer.out"), b.folder, nil, "java", args...)
-	if err != nil {
-		return err
-	}
-	b.main = c
-	if err := listening(ctx, c, kafkaBroker, 60*time.Second); err != nil {
-		return err
-	}
-	return pause(ctx, 3*time.Second)
+	return b.begin(ctx, b.in("logs", "kafkaServer.out"), kafkaBroker, nil, args)
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -93,18 +92,5 @@ func (b *broker) startRocket(ctx context.Context) error {
 		}
 	}
 	args := append(b.rocketJava("broker", b.heap), "org.apache.rocketmq.broker.BrokerStartup", "-c", b.in("conf", "broker.conf"))
-	c, err := start(b.in("broker.out"), b.folder, env, "java", args...)
-	if err != nil {
-		return err
-	}
-	b.main = c
-	if err := listening(ctx, c, rocketBroker, 60*time.Second); err != nil {
-		return err
-	}
-	return pause(ctx, 3*time.Second) // it registers itself with the name server
-}
-
-// isRocket4 tells the line without shipped layouts in its jars.
-func (b *broker) isRocket4() bool {
-	return b.product == "rocketmq" && strings.HasPrefix(b.version, "4.")
+	return b.begin(ctx, b.in("broker.out"), rocketBroker, env, args)
 }

@@ -51,6 +51,9 @@ func tryBroker(ctx context.Context, o options, name string) ([]row, error) {
 	if _, err := b.load(ctx, "produce:lab:100:4096", "produce:bulk:40:65536", "consume:lab:lab-good", "fail:lab:lab-bad"); err != nil {
 		return nil, err
 	}
+	if err := b.warm(ctx); err != nil {
+		return nil, err
+	}
 	var rows []row
 	for _, t := range trials() {
 		if len(o.cases) > 0 && !slices.Contains(o.cases, t.name) || t.product != "" && t.product != b.product {
@@ -156,6 +159,9 @@ func judge(w *row, t trial, rep model.Report, from time.Time) {
 	w.Wrong = unique(w.Wrong)
 	if len(t.causes) > 0 && w.Cause == "" {
 		w.Wrong = append(w.Wrong, "nothing was said of the cause, but "+said(rep, from))
+	}
+	if len(t.causes) == 0 {
+		w.Symptoms, w.Apart = unique(w.Apart), nil
 	}
 	if len(t.symptoms) > 0 && !slices.ContainsFunc(t.symptoms, func(s string) bool { return slices.Contains(w.Symptoms, s) }) {
 		w.Wrong = append(w.Wrong, "no symptom in its incident (apart: "+strings.Join(w.Apart, ", ")+")")

@@ -6,28 +6,43 @@ import (
 	"time"
 )
 
-// trials are what every broker goes through, in this order.
+// trials are what every broker goes through, in this order: from the harmless to what leaves it in another shape.
 func trials() []trial {
 	return []trial{
 		{
-			name: "quiet", provoked: "nothing: load, a consumer that always fails", settle: 20 * time.Second,
-			provoke: func(ctx context.Context, b *bench) error { return nil },
+			name: "found", provoked: "nothing: is it found by itself, with store, logs and GC log?",
+			provoke: func(ctx context.Context, b *bench) error { return b.found(ctx) },
 		},
+		{name: "quiet", provoked: "nothing: load, a consumer that always fails", settle: 20 * time.Second, provoke: nothing},
 		{
 			name: "dirty", provoked: "writers at a dirty limit of 64 MiB beside the broker (stalldrill)", root: true, settle: 8 * time.Second,
-			causes: []string{"dirty-throttling"}, symptoms: appendSymptoms, also: []string{"disk-saturation", "disk-slow", "fsync-stall", "writeback-churn"},
+			causes: []string{"dirty-throttling"}, symptoms: append([]string{"gc-io-stall"}, appendSymptoms...),
+			also:    []string{"disk-saturation", "disk-slow", "fsync-stall", "writeback-churn", "gc-io-stall", "file-deletion-io"}, // stalldrill deletes its files
 			provoke: drill("dirty-throttling", 25*time.Second, "produce:bulk:300:65536"),
 		},
 		{
 			name: "freeze", provoked: "the broker is stopped for 6 s (SIGSTOP)", settle: 10 * time.Second,
-			provoke: func(ctx context.Context, b *bench) error {
-				pid := b.main.pid()
-				if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-					return err
-				}
-				defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
-				return pause(ctx, 6*time.Second)
-			},
+			causes: []string{"process-stopped"}, provoke: freeze(6 * time.Second),
+		},
+		{
+			name: "large", provoked: "messages of 3 MB, 4 a second", settle: 5 * time.Second, symptoms: []string{"large-message"}, product: "rocketmq",
+			provoke: underLoad(20*time.Second, "produce:large:4:3000000"),
+		},
+		{
+			name: "lag", provoked: "a new consumer reads 600 MB that are not in memory", root: true, settle: 5 * time.Second,
+			causes: []string{"catch-up-cold-reads", "retry-queue-cold-reads"},
+			also:   []string{"disk-saturation", "disk-slow", "memcg-reclaim", "mmap-fault-stall"}, provoke: lag,
+		},
+		{
+			name: "memory", provoked: "the broker's control group is made too small for its page cache", root: true, settle: 5 * time.Second,
+			causes: []string{"memcg-reclaim"}, also: []string{"catch-up-cold-reads", "retry-queue-cold-reads", "disk-saturation"}, provoke: squeeze(30 * time.Second),
+		},
+		{
+			name: "retry", provoked: "%RETRY% has grown all the time: is it told from the log?", product: "rocketmq", provoke: retried,
+		},
+		{
+			name: "gc", provoked: "a heap that is too small for large messages", settle: 5 * time.Second,
+			causes: []string{"gc-stop-the-world"}, provoke: tinyHeap,
 		},
 	}
 }
@@ -38,17 +53,82 @@ var appendSymptoms = []string{
 	"kafka-request-stall", "kafka-segment-roll-slow", "kafka-controller-slow", "kafka-broker-fenced",
 }
 
+func nothing(context.Context, *bench) error { return nil }
+
 // drill provokes a stall with stalldrill on the disk of the store, under more load.
 func drill(mode string, length time.Duration, words ...string) func(context.Context, *bench) error {
 	return func(ctx context.Context, b *bench) error {
-		if len(words) > 0 {
-			c, err := b.load(ctx, words...)
-			if err != nil {
-				return err
-			}
-			defer c.stop(5 * time.Second)
+		c, err := b.load(ctx, words...)
+		if err != nil {
+			return err
 		}
-		_, err := tool(ctx, b.o.drill, "run", mode, "--yes", "--for", length.String(), "--before", "3s", "--dir", b.folder, "--max-disk", "3072MiB")
+		defer c.stop(5 * time.Second)
+		_, err = tool(ctx, b.o.drill, "run", mode, "--yes", "--for", length.String(), "--before", "3s", "--dir", b.folder, "--max-disk", "3072MiB")
 		return err
 	}
+}
+
+// underLoad adds load for a time.
+func underLoad(length time.Duration, words ...string) func(context.Context, *bench) error {
+	return func(ctx context.Context, b *bench) error {
+		c, err := b.load(ctx, words...)
+		if err != nil {
+			return err
+		}
+		defer c.stop(5 * time.Second)
+		return pause(ctx, length)
+	}
+}
+
+// freeze stops the broker, as a debugger or a stopped container would.
+func freeze(length time.Duration) func(context.Context, *bench) error {
+	return func(ctx context.Context, b *bench) error {
+		pid := b.main.pid()
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			return err
+		}
+		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+		return pause(ctx, length)
+	}
+}
+
+// lag lets a consumer begin at data that has left memory.
+func lag(ctx context.Context, b *bench) error {
+	c, err := b.load(ctx, "produce:old:400:65536:9600")
+	if err != nil {
+		return err
+	}
+	select {
+	case <-c.done:
+	case <-time.After(2 * time.Minute):
+		c.stop(time.Second)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	syscall.Sync() // dirty pages cannot be dropped
+	if err := b.group.drop(); err != nil {
+		return err
+	}
+	return underLoad(20*time.Second, "consume:old:lab-late")(ctx, b)
+}
+
+// squeeze leaves the broker little more memory than what is not page cache.
+func squeeze(length time.Duration) func(context.Context, *bench) error {
+	return func(ctx context.Context, b *bench) error {
+		restore, err := b.group.squeeze(128 << 20)
+		if err != nil {
+			return err
+		}
+		defer restore()
+		return underLoad(length, "produce:bulk:300:65536", "consume:old:lab-later")(ctx, b)
+	}
+}
+
+// tinyHeap starts the broker anew with a heap in which large messages hardly fit.
+func tinyHeap(ctx context.Context, b *bench) error {
+	if err := b.restart(ctx, 112); err != nil {
+		return err
+	}
+	words := []string{"produce:huge:20:4000000", "produce:huge:20:4000000", "produce:huge:20:4000000", "consume:huge:lab-huge"}
+	return underLoad(40*time.Second, words...)(ctx, b)
 }

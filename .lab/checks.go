@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// found checks that the recorder follows the broker's logs and GC log without having been told of them.
+func (b *bench) found(ctx context.Context) error {
+	wanted := []string{b.in("home", "logs", "rocketmqlogs", "store.log"), b.in("home", "logs", "rocketmqlogs", "broker.log"), b.in("gc") + "/rmq_srv_gc_"}
+	if b.product == "kafka" {
+		wanted = []string{b.in("logs", "server.log"), b.in("logs", "controller.log"), b.in("logs", "kafkaServer-gc.log")}
+	}
+	var lacking []string
+	for range 30 {
+		rep, err := b.r.report(ctx, time.Now().Add(-time.Minute), time.Now())
+		if err != nil {
+			return err
+		}
+		lacking = slices.DeleteFunc(slices.Clone(wanted), func(path string) bool { return followed(rep.Coverage, path) })
+		if len(lacking) == 0 {
+			return nil
+		}
+		if err := pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("not followed: %s", strings.Join(lacking, ", "))
+}
+
+func followed(list []model.Coverage, path string) bool {
+	return slices.ContainsFunc(list, func(c model.Coverage) bool {
+		return strings.HasPrefix(c.Source, "log "+path) && c.State == model.SourceOK
+	})
+}
+
+// retried checks that the growth of %RETRY% is read from stats.log, which is written once a minute.
+func retried(ctx context.Context, b *bench) error {
+	out, err := tool(ctx, b.o.stallmark, "rules", "match", b.in("home", "logs", "rocketmqlogs", "stats.log"))
+	if err != nil {
+		return err
+	}
+	for _, id := range []string{"rocketmq-stats-retry-put", "rocketmq-stats-sendback"} {
+		if !strings.Contains(out, id) {
+			return fmt.Errorf("no line of stats.log is taken for %s", id)
+		}
+	}
+	return nil
+}
