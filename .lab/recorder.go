@@ -66,8 +66,11 @@ func (r *recorder) ask(ctx context.Context, path string, query url.Values, into 
 	return json.NewDecoder(answer.Body).Decode(into)
 }
 
-// report is the verdict of a window.
+// report is the verdict of a window, of ten seconds at least.
 func (r *recorder) report(ctx context.Context, from, to time.Time) (rep model.Report, err error) {
+	if shortest := to.Add(-10 * time.Second); from.After(shortest) {
+		from = shortest
+	}
 	query := url.Values{"from": {from.UTC().Format(time.RFC3339)}, "to": {to.UTC().Add(time.Second).Format(time.RFC3339)}}
 	return rep, r.ask(ctx, "/api/v1/report", query, &rep)
 }
