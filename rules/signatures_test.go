@@ -63,7 +63,7 @@ func catalogue() []string {
 		disk-saturation disk-slow disk-full file-deletion-io
 		retry-queue-cold-reads catch-up-cold-reads
 		gc-stop-the-world gc-io-stall gc-memory-stall safepoint-delay allocation-stall
-		cpu-saturation cfs-throttling cpu-steal softirq-saturation host-pause
+		cpu-saturation cfs-throttling cpu-steal softirq-saturation host-pause process-stopped
 		rocketmq-broker-busy rocketmq-append-stall rocketmq-put-slow rocketmq-file-allocation-stall
 		rocketmq-transient-pool-exhausted rocketmq-flush-slow rocketmq-replica-wait rocketmq-pagecachert-tail
 		kafka-isr-shrink kafka-request-stall kafka-segment-roll-slow kafka-controller-slow
