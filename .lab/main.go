@@ -1,4 +1,4 @@
-// Lab runs real brokers beside Stallmark, stalls them, and prints what was said. See .lab/README.md; `make lab` is how it is started.
+// Lab runs real brokers beside Stallmark, stalls them, and prints what was said. `make lab` is how it is started.
 package main
 
 import (
