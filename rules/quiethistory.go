@@ -45,7 +45,7 @@ func (k *quietBook) now(pack *Pack, at time.Time) (out []QuietValue) {
 		}
 		worst := page[len(page)-1]
 		set := labels.NewBuilder(worst.labels)
-		set.Set(labels.MetricName, QuietMetric).Set(quietSignature, s.ID)
+		set.Set(metricName, QuietMetric).Set(quietSignature, s.ID)
 		out = append(out, QuietValue{set.Labels(), worst.value})
 	}
 	return out
@@ -65,7 +65,7 @@ func (b *beat) quietPasts(ctx context.Context, pack *Pack, from time.Time) (map[
 		return nil, err
 	}
 	defer q.Close()
-	name, err := labels.NewMatcher(labels.MatchEqual, labels.MetricName, QuietMetric)
+	name, err := labels.NewMatcher(labels.MatchEqual, metricName, QuietMetric)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (p quietPast) with(series promstorage.Series, op Op) (_ quietPast, some boo
 		}
 		if p.from = min(p.from, t); p.worst == nil || op.Further(v, p.worst.F) {
 			set := labels.NewBuilder(series.Labels())
-			p.worst = &promql.Sample{F: v, Metric: set.Del(labels.MetricName, quietSignature).Labels()}
+			p.worst = &promql.Sample{F: v, Metric: set.Del(metricName, quietSignature).Labels()}
 		}
 	}
 	return p, p.worst != nil

@@ -64,7 +64,7 @@ func TestReportFromQuietSeriesSaysTheSame(t *testing.T) {
 func TestQuietSeriesAreTaken(t *testing.T) {
 	pack := packOf(cause(t, "one", "a", ""))
 	src := data(t, `a 1x100 50 1x3000`, `level 0x3100`)
-	s := &memSeries{labels: labels.FromStrings(labels.MetricName, QuietMetric, quietSignature, "one")}
+	s := &memSeries{labels: labels.FromStrings(metricName, QuietMetric, quietSignature, "one")}
 	for i := 300; i <= 3000; i++ {
 		s.points = append(s.points, promql.FPoint{T: second(i).UnixMilli(), F: 42})
 	}
