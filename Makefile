@@ -26,7 +26,7 @@ build:
 
 ## test: every test, with the race detector and a real browser
 test: setup-test
-	STALLMARK_BROWSER=1 CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+	STALLMARK_BROWSER=1 CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 25m ./...
 
 # The race detector needs a C compiler, the browser test needs Chromium.
 setup-test:
