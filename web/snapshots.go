@@ -355,30 +355,6 @@ func local(path string) string {
 	return path
 }
 
-// limiter lets through burst requests at once and one more each interval.
-type limiter struct {
-	now   func() time.Time
-	every time.Duration
-	burst int
-
-	mu   sync.Mutex
-	next time.Time // when the bucket is full again
-}
-
-func (l *limiter) allow() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	if l.next.Before(now) {
-		l.next = now
-	}
-	if l.next.Sub(now) > time.Duration(l.burst-1)*l.every {
-		return false
-	}
-	l.next = l.next.Add(l.every)
-	return true
-}
-
 var errNotAllowed = &failure{
 	status:  http.StatusForbidden,
 	message: "This changes something, so it needs the admin token. It stands in the file admin-token in the data folder; sign in with it first.",
@@ -387,16 +363,25 @@ var errNotAllowed = &failure{
 // may reports whether the visitor may change something.
 func (s *server) may(r *http.Request) bool { return s.cfg.Admin != nil && s.cfg.Admin.Allowed(r) }
 
+// admitted lets a change through that comes with the token and not too soon
+// after others; otherwise it answers.
+func (s *server) admitted(rw http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case !s.may(r):
+		s.fail(rw, r, errNotAllowed)
+	case !s.sharing.making.allow():
+		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Too many at once. Try again in some seconds."})
+	default:
+		return true
+	}
+	return false
+}
+
 // change serves a POST that changes something: it needs the token, is bounded,
 // and ends in a page to go to.
 func (s *server) change(do func(r *http.Request) (next string, err error)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		if !s.may(r) {
-			s.fail(rw, r, errNotAllowed)
-			return
-		}
-		if !s.sharing.making.allow() {
-			s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Too many at once. Try again in some seconds."})
+		if !s.admitted(rw, r) {
 			return
 		}
 		next, err := do(r)
@@ -444,12 +429,7 @@ func (s *server) postImport(r *http.Request) (string, error) {
 
 // snapshotPostJSON makes a snapshot for a command.
 func (s *server) snapshotPostJSON(rw http.ResponseWriter, r *http.Request) {
-	if !s.may(r) {
-		s.fail(rw, r, errNotAllowed)
-		return
-	}
-	if !s.sharing.making.allow() {
-		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Too many at once. Try again in some seconds."})
+	if !s.admitted(rw, r) {
 		return
 	}
 	info, err := s.freeze(r)

@@ -99,7 +99,7 @@ func rising(values []float64) bool {
 // put on the disk.
 func BenchmarkFreeze(b *testing.B) {
 	a, pack, report := lengthened(b, "c_direct_reclaim")
-	backend := &analysisBackend{Store: a.store, Query: rules.NewQuery(a.store, time.Second), a: a, pack: pack, report: report}
+	backend := &analysisBackend{Store: a.store, Query: rules.NewQuery(a.store, time.Second), pack: pack, report: report}
 	freezer, err := web.NewFreezer(web.Config{
 		Backend: backend, Host: "broker-07", Version: "v0", Interval: time.Second, Now: func() time.Time { return a.last },
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -82,15 +83,8 @@ func (s *service) share(cfg *web.Config) error {
 		return err
 	}
 	cfg.Admin = s.shares.admin
-	cfg.Shares = &web.Shares{Folder: s.shares.folder, Samples: samples, ExternalURL: trimSlash(s.options.externalURL), Today: s.today}
+	cfg.Shares = &web.Shares{Folder: s.shares.folder, Samples: samples, ExternalURL: strings.TrimRight(s.options.externalURL, "/"), Today: s.today}
 	return nil
-}
-
-func trimSlash(s string) string {
-	for len(s) > 0 && s[len(s)-1] == '/' {
-		s = s[:len(s)-1]
-	}
-	return s
 }
 
 // samplesOf reads all that was sampled in a time.

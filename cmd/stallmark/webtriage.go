@@ -21,7 +21,6 @@ import (
 type analysisBackend struct {
 	*storage.Store
 	*rules.Query
-	a      *analysis
 	pack   *rules.Pack
 	report model.Report
 }
@@ -129,7 +128,7 @@ func (s *service) judgeRecording(ctx context.Context, pack *rules.Pack, u web.Up
 // freezeAnalysis makes a snapshot of an analysis, which is shown and not kept.
 func (s *service) freezeAnalysis(ctx context.Context, a *analysis, pack *rules.Pack, report model.Report, host string) (*snapshot.Snapshot, error) {
 	interval := a.interval
-	b := &analysisBackend{Store: a.store, Query: rules.NewQuery(a.store, interval), a: a, pack: pack, report: report}
+	b := &analysisBackend{Store: a.store, Query: rules.NewQuery(a.store, interval), pack: pack, report: report}
 	freezer, err := web.NewFreezer(web.Config{
 		Logs:    followedLogs{s},
 		Backend: b, Host: host, Version: s.version, Interval: interval, Now: func() time.Time { return a.last }, Logger: s.log,
