@@ -93,6 +93,13 @@ func TestRollupsServeWideRanges(t *testing.T) {
 	if got := hinted(t, s.Store, "g", h); len(got) != 3600 {
 		t.Errorf("%d samples for a narrow range, want 3600", len(got))
 	}
+	h.Step = 60_000 // a chart of a point a minute: one for each second that its minute stands for
+	h.Func = "max_over_time"
+	for i, p := range hinted(t, s.Store, "g", h) {
+		if v := math.Float64frombits(p.v); v != extreme((p.t-base)/60_000, math.Max) {
+			t.Fatalf("sample %d of a chart of minutes is %v at %d, want its minute's maximum", i, v, p.t-base)
+		}
+	}
 }
 
 func extreme(m int64, f func(a, b float64) float64) float64 {

@@ -46,13 +46,18 @@ func (s *selector) plan(tx *bbolt.Tx) (until int64, agg aggregate, m mode) {
 	return max(first, hourStart(expired)), agg, m
 }
 
-// coarse reports whether a point a minute answers the question as well.
+// coarse reports whether a point a minute answers the question as well: for
+// ranges of several minutes, and for a chart whose ranges are as wide as its
+// steps. A rule's range of a minute is asked for at each beat: it is not.
 func coarse(q selection) bool {
 	const enough = 5 * spanMillis
-	if q.rng > 0 {
-		return q.rng >= enough
+	switch {
+	case q.rng == 0:
+		return q.step >= enough
+	case q.rng >= spanMillis && q.step == q.rng:
+		return true
 	}
-	return q.step >= enough
+	return q.rng >= enough
 }
 
 // aggregateFor is the aggregate that the function wants, and how to read its

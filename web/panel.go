@@ -78,13 +78,18 @@ func (s *server) plainBackdrop(ctx context.Context, w view.Window, coverage []mo
 }
 
 // step is the distance of a chart's samples: a beat, or as many as it takes to
-// stay under maxSamples.
+// stay under maxSamples. From half a minute on it is whole minutes, for which
+// storage need not read every sample.
 func (s *server) step(w view.Window) time.Duration {
 	if s.frozen != nil {
 		return s.cfg.Interval
 	}
 	beats := int64(w.To.Sub(w.From)/maxSamples/s.cfg.Interval) + 1
-	return time.Duration(beats) * s.cfg.Interval
+	step := time.Duration(beats) * s.cfg.Interval
+	if step > time.Minute/2 {
+		step = (step + time.Minute - 1).Truncate(time.Minute)
+	}
+	return step
 }
 
 // draw queries and lays out one chart.
