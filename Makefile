@@ -49,11 +49,13 @@ bench-storm: bin/stallmark bin/stalldrill
 
 # Each drill beside a recorder of its own; as root, on a machine that nobody needs meanwhile. A subset:
 #   make drill DRILLS="dirty-throttling idle" TIMES=1
+# Verdicts are kept in .build/drills/results.jsonl and the next piece goes on from them; TIMES=0 prints the whole matrix.
 DRILLS    ?=
 TIMES     ?= 3
-DRILLARGS ?= --dir /var/tmp --recordings .build/drills
+DRILLARGS ?= --dir /var/tmp --recordings .build/drills --results .build/drills/results.jsonl
 ## drill: stall this machine in every way, and print what the recorder says to each; exit code 1 if a cell is wrong
 drill: bin/stallmark bin/stalldrill
+	@mkdir -p .build/drills
 	./bin/stalldrill matrix $(DRILLS) --times $(TIMES) --yes --stallmark bin/stallmark $(DRILLARGS)
 
 # Real brokers from Maven Central, stalled beside a recorder of their own; as root for all cases, about 2 GB of memory and 10 GB of disk.

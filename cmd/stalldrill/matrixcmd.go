@@ -21,43 +21,64 @@ const warm = 5 * time.Second
 const preparing = 3 * time.Minute
 
 // runMatrix runs drills beside live recorders and prints what was provoked
-// against what was said.
-func runMatrix(ctx context.Context, p *program, o *options, args []string) (int, error) {
-	if o.times < 1 || o.times > 100 {
-		return exitUsage, fmt.Errorf("--times %d: want 1 to 100", o.times)
+// against what was said, now and in earlier pieces.
+func runMatrix(ctx context.Context, p *program, o *options, args []string) (code int, err error) {
+	if o.times < 0 || o.times > 100 || o.times == 0 && o.results == "" {
+		return exitUsage, fmt.Errorf("--times %d: want 1 to 100, or 0 with --results", o.times)
 	}
+	results := &matrix.Results{}
+	if o.results != "" {
+		if results, err = matrix.OpenResults(o.results); err != nil {
+			return exitUsage, err
+		}
+		defer func() { err = errors.Join(err, results.Close()) }()
+	}
+	var m matrix.Matrix
+	if o.times > 0 {
+		if m, err = p.matrix(ctx, o, args, results); err != nil && len(m) == 0 {
+			return exitUsage, err
+		}
+	}
+	return p.printMatrix(o, append(results.Earlier, m...), err)
+}
+
+// matrix runs the drills.
+func (p *program) matrix(ctx context.Context, o *options, args []string, results *matrix.Results) (matrix.Matrix, error) {
 	modes, err := p.modesOf(o, args)
 	if err != nil {
-		return exitUsage, err
+		return nil, err
 	}
 	if err := p.consent(o); err != nil {
-		return exitUsage, err
+		return nil, err
 	}
 	lock, err := undo.Lock(p.host.Lock)
 	if err != nil {
-		return exitUsage, err
+		return nil, err
 	}
 	defer lock.Close()
 	config, err := p.drillConfig(o, lock)
 	if err != nil {
-		return exitUsage, err
+		return nil, err
 	}
 	recorder := matrix.Live{Program: o.stallmark, Dir: o.dir, Warm: warm, Errors: p.stderr}
 	if o.recordings != "" {
 		if err := os.MkdirAll(o.recordings, 0o700); err != nil {
-			return exitUsage, err
+			return nil, err
 		}
 		recorder.Keep, recorder.Record = o.recordings, o.before+o.duration+preparing
 	}
-	m, err := matrix.Run(ctx, matrix.Config{
+	c := matrix.Config{
 		Modes: modes, Times: o.times, Gap: o.gap, Aside: o.aside, Start: recorder.Start, Log: config.Log,
 		Drill: func(ctx context.Context, mode drill.Mode) (drill.Result, error) {
 			res, err := drill.Run(ctx, config, mode)
 			res.Print(p.stderr) // what was felt, beside what will be said
 			return res, err
 		},
-	})
-	return p.printMatrix(o, m, err)
+	}
+	if o.results != "" {
+		c.Done = results.Add
+	}
+	return matrix.Run(ctx, c)
 }
 
 // printMatrix prints what was reached and finds the exit code.

@@ -29,6 +29,7 @@ type options struct {
 	times      int
 	stallmark  string
 	recordings string
+	results    string
 	aside      wordList
 }
 
@@ -49,9 +50,10 @@ func newOptions() (*options, *flag.FlagSet) {
 	flags.Var(&o.maxDisk, "max-disk", "`SIZE` that files may take at most; without it a third of what is free")
 	flags.Var(&o.leaveDisk, "leave-disk", "`SIZE` that stays free on the disk")
 	flags.Var(&o.leaveMemory, "leave-memory", "`SIZE` of available memory that stays for others; without it a quarter, at least 1GiB")
-	flags.IntVar(&o.times, "times", 3, "matrix: run each drill `N` times")
+	flags.IntVar(&o.times, "times", 3, "matrix: run each drill `N` times; 0 only prints --results")
 	flags.StringVar(&o.stallmark, "stallmark", "stallmark", "matrix: the recorder's `PROGRAM`")
 	flags.StringVar(&o.recordings, "recordings", "", "matrix: keep a recording of each wrong verdict in `DIR`")
+	flags.StringVar(&o.results, "results", "", "matrix: go on from the verdicts in `FILE`, and append to it")
 	flags.Var(&o.aside, "aside", "matrix: `SIGNATURES` that others on this machine may earn meanwhile, as in cpu-saturation")
 	return o, flags
 }

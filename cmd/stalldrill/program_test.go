@@ -50,6 +50,8 @@ func TestRefusals(t *testing.T) {
 		"ticker without beat": {[]string{"ticker", "--interval", "2s", "--for", "1s"}, "at least one beat"},
 		"restore nothing":     {[]string{"restore"}, "name the folder"},
 		"restore elsewhere":   {[]string{"restore", dir}, "state"},
+		"matrix of no times":  {[]string{"matrix", "--yes", "--times", "0"}, "--times 0"},
+		"matrix with no file": {[]string{"matrix", "--yes", "--results", dir}, "is a directory"},
 		"guard by hand":       {[]string{"guard"}, "journal"},
 		"work by hand":        {[]string{"work"}, "specification"},
 	} {
@@ -101,6 +103,19 @@ func TestLeftoversAreNamedAndRestored(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// A matrix that was made in pieces is printed without a drill, and so needs no --yes.
+func TestResultsArePrinted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results")
+	line := `{"mode":"idle","said":[{"signature":"x","seconds":2.5,"kind":"untrue"}],"right":false,"wrong":["x was not there"]}` + "\n"
+	if err := os.WriteFile(path, []byte(line+line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := says(t, "matrix", "--times", "0", "--results", path)
+	if code != exitNot || errs != "" || !strings.Contains(out, "!2: 2.5, 2.5 s") || !strings.Contains(out, "2 drills, 2 wrong") {
+		t.Errorf("code %d, said %q and %q", code, out, errs)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stallmark/cmd/stalldrill/drill"
+	"stallmark/cmd/stalldrill/work"
 	"stallmark/storage/model"
 )
 
@@ -17,12 +18,14 @@ type Said struct {
 
 // Verdict is what one drill came to.
 type Verdict struct {
-	Mode   string   `json:"mode"`
-	Said   []Word   `json:"said"`
-	Right  bool     `json:"right"`
-	Wrong  []string `json:"wrong"`            // why it is not right, in words
-	Spoilt string   `json:"spoilt,omitempty"` // why it proves nothing
-	Kept   string   `json:"recording,omitempty"`
+	Mode   string     `json:"mode"`
+	Began  time.Time  `json:"began"` // zero: it did not begin
+	Said   []Word     `json:"said"`
+	Right  bool       `json:"right"`
+	Wrong  []string   `json:"wrong"`            // why it is not right, in words
+	Spoilt string     `json:"spoilt,omitempty"` // why it proves nothing
+	Kept   string     `json:"recording,omitempty"`
+	Felt   []work.Row `json:"felt"` // what the victim felt, before the drill and in it
 }
 
 // Word is one signature as it was said.
@@ -57,7 +60,7 @@ const outlast = 5 * time.Second
 // Judge compares a drill with what was said about it. Aside are signatures that
 // the rest of the machine may earn at any time.
 func Judge(res drill.Result, said []Said, aside []string) Verdict {
-	v := Verdict{Mode: res.Mode, Spoilt: spoilt(res), Wrong: []string{}, Said: []Word{}}
+	v := Verdict{Mode: res.Mode, Began: res.Began, Felt: res.Victim, Spoilt: spoilt(res), Wrong: []string{}, Said: []Word{}}
 	wanted := false
 	for _, s := range said {
 		w := word(res, s, aside)

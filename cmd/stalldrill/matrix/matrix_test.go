@@ -3,6 +3,7 @@ package matrix
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"stallmark/cmd/stalldrill/drill"
+	"stallmark/cmd/stalldrill/work"
 	"stallmark/storage/model"
 )
 
@@ -131,7 +133,13 @@ func (f *fake) Stop(keep bool) (string, error) {
 
 // drilled is a drill of 10 s after 5 s of preparation.
 func drilled(_ context.Context, m drill.Mode) (drill.Result, error) {
-	res := drill.Result{Mode: m.Name, Truth: m.Truth, Harmless: m.Harmless, Provoked: true, Prepared: time.Now()}
+	row := func(operation, phase string, p99 float64) work.Row {
+		return work.Row{Operation: operation, Phase: phase, Wait: work.Felt{P99: p99}}
+	}
+	res := drill.Result{
+		Mode: m.Name, Truth: m.Truth, Harmless: m.Harmless, Provoked: true, Prepared: time.Now(),
+		Victim: []work.Row{row("append", "before", 1), row("append", "drill", 20), row("fsync", "before", 3), row("fsync", "drill", 4)},
+	}
 	time.Sleep(5 * time.Second)
 	res.Began = time.Now()
 	time.Sleep(10 * time.Second)
@@ -142,9 +150,10 @@ func drilled(_ context.Context, m drill.Mode) (drill.Result, error) {
 func TestRunAsksWhileTheDrillGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var recorders []*fake
+		var done Matrix
 		c := Config{
 			Modes: []drill.Mode{{Name: "a", Truth: []string{"a"}}, {Name: "idle", Harmless: true}}, Times: 2, Gap: time.Second,
-			Drill: drilled, Log: t.Logf,
+			Drill: drilled, Log: t.Logf, Done: func(v Verdict) error { done = append(done, v); return nil },
 			Start: func(context.Context, string) (Recorder, error) {
 				now := time.Now()
 				f := &fake{from: now.Add(8 * time.Second), said: []model.Finding{
@@ -157,6 +166,9 @@ func TestRunAsksWhileTheDrillGoesOn(t *testing.T) {
 		m, err := Run(t.Context(), c)
 		if err != nil || len(m) != 4 {
 			t.Fatalf("%d verdicts, %v", len(m), err)
+		}
+		if !reflect.DeepEqual(done, m) {
+			t.Errorf("handed on %+v of %+v", done, m)
 		}
 		if wrong, spoilt := m.Wrong(); wrong != 2 || spoilt != 0 {
 			t.Errorf("%d wrong, %d spoilt; want the two of idle", wrong, spoilt)
@@ -171,7 +183,10 @@ func TestRunAsksWhileTheDrillGoesOn(t *testing.T) {
 		}
 		var b strings.Builder
 		m.Print(&b)
-		for _, want := range []string{"a         2      2      *2, 3 s", "idle      2      0      !2, 3 s", "recording: kept.tar.zst", "4 drills, 2 wrong, 0 prove nothing"} {
+		for _, want := range []string{
+			"| a        | 2 of 2 | *2: 3.0, 3.0 s |", "| idle     | 0 of 2 | !2: 3.0, 3.0 s |", "| append 1.0 ms, 20.0 ms  |",
+			"recording: kept.tar.zst", "4 drills, 2 wrong, 0 prove nothing",
+		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("printed\n%s\nwithout %q", b.String(), want)
 			}

@@ -24,42 +24,52 @@ func (m Matrix) Wrong() (wrong, spoilt int) {
 	return wrong, spoilt
 }
 
-// Print writes the confusion matrix. A cell says in how many of the drills a
-// signature was said, and after how many seconds at the latest; what was wanted
-// has a star, what was not there an exclamation mark, what only was true before
-// stands in brackets.
+// Print writes the confusion matrix as a table of Markdown. A cell says in how
+// many of the drills a signature was said, and after how many seconds: the
+// median and the worst. What was wanted has a star, what was not there an
+// exclamation mark, what only was true before stands in brackets. The last
+// column is what the victim felt most.
 func (m Matrix) Print(w io.Writer) {
 	columns := m.columns()
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "provoked\ttimes\tright\t%s\n", strings.Join(columns, "\t"))
+	out := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	line := func(cells ...string) { fmt.Fprintf(out, "| %s\t|\n", strings.Join(cells, "\t| ")) }
+	line(slices.Concat([]string{"provoked", "right"}, columns, []string{"felt: p99 before, in it"})...)
+	line(slices.Repeat([]string{"---"}, len(columns)+3)...)
 	for _, mode := range m.modes() {
-		times, right := 0, 0
+		of := m.of(mode)
+		right := 0
 		cells := map[string]*cell{}
-		for _, v := range m {
-			if v.Mode != mode || v.Spoilt != "" {
-				continue
-			}
-			times++
+		for _, v := range of {
 			if v.Right {
 				right++
 			}
-			counted := map[string]bool{} // several subjects are one word
-			for _, word := range v.Said {
-				if cells[word.Signature] == nil {
-					cells[word.Signature] = &cell{}
-				}
-				cells[word.Signature].add(word, !counted[word.Signature])
-				counted[word.Signature] = true
-			}
+			v.count(cells)
 		}
-		fmt.Fprintf(out, "%s\t%d\t%d", mode, times, right)
+		row := []string{mode, fmt.Sprintf("%d of %d", right, len(of))}
 		for _, c := range columns {
-			fmt.Fprintf(out, "\t%s", cells[c])
+			row = append(row, cells[c].String())
 		}
-		fmt.Fprintln(out)
+		line(append(row, of.felt())...)
 	}
 	out.Flush()
 	m.printReasons(w)
+}
+
+// of are the verdicts on one mode that prove something.
+func (m Matrix) of(mode string) Matrix {
+	return slices.DeleteFunc(slices.Clone(m), func(v Verdict) bool { return v.Mode != mode || v.Spoilt != "" })
+}
+
+// count adds the words of a verdict to its row.
+func (v Verdict) count(cells map[string]*cell) {
+	counted := map[string]bool{} // several subjects are one word
+	for _, word := range v.Said {
+		if cells[word.Signature] == nil {
+			cells[word.Signature] = &cell{}
+		}
+		cells[word.Signature].add(word, !counted[word.Signature])
+		counted[word.Signature] = true
+	}
 }
 
 func (m Matrix) printReasons(w io.Writer) {
@@ -82,17 +92,15 @@ func (m Matrix) printReasons(w io.Writer) {
 
 // cell is one signature in the row of one mode.
 type cell struct {
-	times  int
-	latest float64
-	wanted bool
-	untrue bool
-	now    bool // said of the drill at least once, not only of what was before
+	seconds []float64 // one for each drill in which it was said
+	wanted  bool
+	untrue  bool
+	now     bool // said of the drill at least once, not only of what was before
 }
 
 func (c *cell) add(w Word, first bool) {
 	if first {
-		c.times++
-		c.latest = max(c.latest, w.Seconds)
+		c.seconds = append(c.seconds, w.Seconds)
 	}
 	c.wanted = c.wanted || w.Kind == Wanted
 	c.untrue = c.untrue || w.Kind == Untrue
@@ -102,9 +110,9 @@ func (c *cell) add(w Word, first bool) {
 // String implements fmt.Stringer.
 func (c *cell) String() string {
 	if c == nil {
-		return "."
+		return ""
 	}
-	text := fmt.Sprintf("%d, %.0f s", c.times, c.latest)
+	text := fmt.Sprintf("%d: %.1f, %.1f s", len(c.seconds), median(c.seconds), slices.Max(c.seconds))
 	switch {
 	case c.untrue:
 		return "!" + text

@@ -29,6 +29,8 @@ type Config struct {
 	Start func(ctx context.Context, mode string) (Recorder, error)
 	Drill func(context.Context, drill.Mode) (drill.Result, error)
 	Log   func(format string, args ...any)
+	// Done takes each verdict as soon as it is reached; nil: nobody wants it.
+	Done func(Verdict) error
 }
 
 // listenEvery is how often the recorder is asked while a drill goes on, settle
@@ -55,6 +57,12 @@ func Run(ctx context.Context, c Config) (Matrix, error) {
 			}
 			c.Log("%s: %s", mode.Name, v.text())
 			m = append(m, v)
+			if c.Done == nil {
+				continue
+			}
+			if err := c.Done(v); err != nil {
+				return m, err
+			}
 		}
 	}
 	return m, nil
