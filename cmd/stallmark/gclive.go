@@ -13,5 +13,9 @@ func liveRoot(o *options) collectors.Root {
 
 // jvmCounters is the source of the watched JVMs' own counters.
 func (m machine) jvmCounters(watched *process.Watched) collectors.Source {
-	return hsperf.New(hsperf.Config{Processes: watched.Processes, ClockTicks: m.clockTicks})
+	c := hsperf.Config{Processes: watched.Processes, ClockTicks: m.clockTicks}
+	if m.logs != nil {
+		c.Pauses = m.logs.pauses
+	}
+	return hsperf.New(c)
 }

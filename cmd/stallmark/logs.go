@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stallmark/collectors"
+	"stallmark/collectors/jvm"
 	"stallmark/collectors/logs"
 	"stallmark/collectors/logs/match"
 	"stallmark/collectors/process"
@@ -29,6 +30,7 @@ type following struct {
 	kernel   *logs.Kernel   // nil in a replay
 	capture  *logs.Capture  // nil unless it is recorded
 	named    []logs.Target  // by the user
+	pauses   *jvm.PauseBook
 }
 
 // lineKinds reads the log patterns and those of the user. Mistakes in them
@@ -49,7 +51,8 @@ func (p *program) lineKinds(dirs []string) logs.SourceConfig {
 func (p *program) followLogs(o *options, m machine, root collectors.Root, saved []logs.Position) *following {
 	cfg := p.lineKinds(o.rules)
 	cfg.Host, cfg.Boot, cfg.Now, cfg.ClockTicks = time.Local, logs.BootTime(root), p.now, m.clockTicks
-	f := &following{source: logs.NewSource(cfg), named: o.logTargets()}
+	cfg.Pauses = jvm.NewPauseBook()
+	f := &following{source: logs.NewSource(cfg), named: o.logTargets(), pauses: cfg.Pauses}
 	fc := logs.Config{
 		Open: f.source.Open, Close: f.source.Close, Files: m.logFiles, Rootfs: o.paths.Rootfs, Now: p.now, Saved: saved, Alert: m.alert,
 		Rate: logs.DefaultRate,
@@ -67,7 +70,9 @@ func (p *program) followLogs(o *options, m machine, root collectors.Root, saved 
 
 // replayLogs makes what reads the logs of a recording.
 func (p *program) replayLogs(dirs []string) *following {
-	f := &following{source: logs.NewSource(p.lineKinds(dirs))}
+	cfg := p.lineKinds(dirs)
+	cfg.Pauses = jvm.NewPauseBook()
+	f := &following{source: logs.NewSource(cfg), pauses: cfg.Pauses}
 	f.source.Replay()
 	return f
 }

@@ -16,7 +16,8 @@ const matchHelp = `
 match   prints every line of the FILEs (.gz and .zst too; - is the standard
         input) that a log pattern recognises, with the time that it is about
         in UTC, its fields and what it proves, then the warnings and errors
-        that none recognises, by how often their like occurs. For whoever
+        that none recognises, by how often their like occurs. Lines of the
+        kernel that count from its boot have a time with --boot. For whoever
         writes patterns. Exit codes: 0 nothing that points at a fault, 1 lines
         that do, 2 usage or unreadable input.`
 
@@ -29,12 +30,16 @@ func runMatch(_ context.Context, p *program, o *options, files []string) (int, e
 	if err != nil {
 		return exitUsage, usageError{err}
 	}
+	boot, err := parseBoot(o.boot)
+	if err != nil {
+		return exitUsage, usageError{err}
+	}
 	set := p.loadPatterns(o.rules)
 	var out matchOutput = &matchText{w: bufio.NewWriter(p.stdout)}
 	if o.json {
 		out = newMatchJSON(p)
 	}
-	m := &matcher{p: p, set: set, zones: zones, out: out, shapes: newShapeTable(), nearby: map[string]nearbyZone{}}
+	m := &matcher{p: p, set: set, zones: zones, boot: boot, out: out, shapes: newShapeTable(), nearby: map[string]nearbyZone{}}
 	m.lookNearby(files)
 	var failures []error
 	for _, file := range files {

@@ -139,6 +139,31 @@ func TestMatchZoneOfTheGCLog(t *testing.T) {
 	}
 }
 
+// TestMatchBoot has lines of the kernel that count from its boot.
+func TestMatchBoot(t *testing.T) {
+	kernel := writeLog(t, "dmesg.txt", "[ 3600.250000] Out of memory: Killed process 1234 (java) total-vm:1kB\n")
+	for boot, want := range map[string]string{
+		"2024-01-01T00:00:00Z":      "2024-01-01T01:00:00.250Z",
+		"2024-01-01T05:45:00+05:45": "2024-01-01T01:00:00.250Z",
+		"2024-01-01 08:00:00+08:00": "2024-01-01T01:00:00.250Z",
+		"1704067200":                "2024-01-01T01:00:00.250Z",
+	} {
+		m, _ := runMatchJSON(t, "--boot", boot, kernel)
+		if len(m.Matches) != 1 || m.Matches[0].From == "" || m.Matches[0].From != want {
+			t.Errorf("%s: %+v", boot, m.Matches)
+		}
+	}
+	if m, _ := runMatchJSON(t, kernel); m.Matches[0].From != "" || !strings.Contains(m.Matches[0].Note, "--boot") {
+		t.Errorf("without it: %+v", m.Matches)
+	}
+	for _, bad := range []string{"yesterday", "2024-01-01T00:00:00", "-5", "99999999999"} {
+		got := runProgram(t, "rules", "match", "--boot", bad, kernel)
+		if got.code != exitUsage || !strings.Contains(got.stderr, `--boot "`+bad+`": want`) {
+			t.Errorf("%s: code %d, %s", bad, got.code, got.stderr)
+		}
+	}
+}
+
 func TestMatchExitCodes(t *testing.T) {
 	quiet := writeLog(t, "quiet.log", "2026-01-02 03:04:05 WARN x - Use default implementation.\n")
 	broken := writeLog(t, "broken.log", "\x1f\x8b\x08nonsense")
@@ -152,6 +177,7 @@ func TestMatchExitCodes(t *testing.T) {
 		"no such file":  {[]string{quiet, "/nonexistent/x.log"}, exitUsage, "no such file"},
 		"a folder":      {[]string{t.TempDir()}, exitUsage, "is a folder"},
 		"damaged":       {[]string{broken, quiet}, exitUsage, "broken.log"},
+		"bad boot":      {[]string{"--boot", "soon", quiet}, exitUsage, `--boot "soon"`},
 		"bad zone":      {[]string{"--zone", "Mars", quiet}, exitUsage, `zone "Mars"`},
 		"bad file glob": {[]string{"--zone", "[=UTC", quiet}, exitUsage, "syntax error in pattern"},
 	} {

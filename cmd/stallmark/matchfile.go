@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones can be named on hosts without zone files
@@ -25,6 +26,7 @@ type matcher struct {
 	p      *program
 	set    *match.Set
 	zones  []zoneFor
+	boot   time.Time             // of the host that wrote the logs; zero: not known
 	nearby map[string]nearbyZone // by folder
 	out    matchOutput
 	shapes *shapeTable
@@ -57,6 +59,26 @@ func parseZones(values []string) ([]zoneFor, error) {
 	}
 	return zones, nil
 }
+
+// parseBoot reads --boot: an instant, or the seconds since 1970 that "btime" in
+// /proc/stat has. Empty is none.
+func parseBoot(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if s, err := strconv.ParseInt(text, 10, 64); err == nil && s > 0 && s < maxBoot {
+		return time.Unix(s, 0).UTC(), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--boot %.40q: want a time with its zone as in 2026-01-02T03:04:05Z, or the seconds of btime in /proc/stat", text)
+}
+
+// maxBoot is the year 2100, in seconds since 1970.
+const maxBoot = 4_102_444_800
 
 // zoneOf is the zone that was set for a file, nil if none was. A named one goes
 // before one for all.

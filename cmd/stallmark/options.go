@@ -46,6 +46,7 @@ type options struct {
 
 	redactPaths bool
 	zones       []string // --zone
+	boot        string   // --boot
 
 	set map[string]bool // named on the command line
 }

@@ -40,6 +40,7 @@ and test: 0 all is well, 1 mistakes or failed tests, 2 usage.`,
 			return []option{
 				{"json", "", "list, match: print JSON", (*toggle)(&o.json), true},
 				{"zone", "ZONE", "match: zone of the time stamps, or NAME=ZONE for files of a name; may be repeated", (*list)(&o.zones), true},
+				{"boot", "TIME", "match: when the host started, for lines of its kernel that count from then: 2026-01-02T03:04:05Z, or the seconds of btime in /proc/stat", text(&o.boot), true},
 				{"scrape", "TIME", "export: the ruler's scrape interval", (*period)(&o.scrape), true},
 				{"cost", "", "list: print what each signature costs the running service", (*toggle)(&o.cost), true},
 			}

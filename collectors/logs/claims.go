@@ -28,6 +28,15 @@ func (c *claims) take(k claim, d *folder) bool {
 	return true
 }
 
+// give gives one log back.
+func (c *claims) give(k claim, d *folder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.owner[k] == d {
+		delete(c.owner, k)
+	}
+}
+
 // leave gives all of a folder's logs back.
 func (c *claims) leave(d *folder) {
 	c.mu.Lock()

@@ -204,14 +204,16 @@ func (d *folder) scan(now time.Time) {
 	}
 	for _, s := range d.order {
 		s.scan(d, found[s.base], now)
+		s.miss(found[s.base], now)
 	}
+	d.forget(now)
 }
 
 func (d *folder) addStream(base string) {
 	t := d.target
 	t.Folder = d.path
 	file := t.fileFor(base)
-	s := &stream{base: base, file: file, feeder: newFeeder(file, d.cfg.Open(file))}
+	s := &stream{base: base, file: file, feeder: newFeeder(file, d.cfg.Open(file)), claim: claim{d.id.inode, base}}
 	s.feeder.framer.boot = d.cfg.Boot
 	d.streams[base] = s
 	d.order = append(d.order, s)

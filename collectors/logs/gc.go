@@ -18,6 +18,7 @@ type gcLog struct {
 	parser *gclog.Parser
 	meter  *gclog.Meter
 	begin  func(*File) (*gclog.Parser, *gclog.Meter)
+	leave  func(pid string)
 }
 
 // startSlack is how far the start of a process may be from what the kernel says:
@@ -27,8 +28,10 @@ const startSlack = time.Second
 // newGCLog makes the consumer of one log.
 func newGCLog(s *Source, file *File) *gcLog {
 	g := &gcLog{now: s.now, file: file}
+	g.leave = s.cfg.Pauses.Leave
 	g.begin = func(f *File) (*gclog.Parser, *gclog.Meter) {
-		meter := gclog.NewMeter(gclog.MeterConfig{Process: f.Process, Pid: pidText(f), Log: f.Path})
+		meter := gclog.NewMeter(gclog.MeterConfig{Process: f.Process, Pid: pidText(f), Log: f.Path, Pauses: s.cfg.Pauses})
+		s.cfg.Pauses.Follow(pidText(f))
 		var options []gclog.Option
 		if s.cfg.ClockTicks > 0 && f.Start > 0 && !s.cfg.Boot.IsZero() {
 			up := time.Duration(float64(f.Start) / float64(s.cfg.ClockTicks) * float64(time.Second))
@@ -52,6 +55,7 @@ func (g *gcLog) Line(l *Line) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if l.File != g.file { // another process writes it now
+		g.leave(pidText(g.file))
 		g.file = l.File
 		g.parser, g.meter = g.begin(l.File)
 	}
@@ -64,4 +68,11 @@ func (g *gcLog) Report(out *collectors.Out) {
 	defer g.mu.Unlock()
 	g.parser.Tick(out.At())
 	g.meter.Put(out)
+}
+
+// pid is that of the process that writes the log.
+func (g *gcLog) pid() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return pidText(g.file)
 }

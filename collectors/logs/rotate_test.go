@@ -2,6 +2,7 @@ package logs
 
 import (
 	"compress/gzip"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -314,4 +315,55 @@ func (r *rig) compress(from, to string) {
 	must(r.t, z.Close())
 	must(r.t, f.Close())
 	must(r.t, os.Remove(r.path(from)))
+}
+
+// TestDeletedLogsAreForgotten has logs with dates in their names, of which all
+// but the newest are deleted.
+func TestDeletedLogsAreForgotten(t *testing.T) {
+	r := newRig(t, nil, "pod-*.log")
+	closed := 0
+	r.cfg.Close = func(Consumer) { closed++ }
+	r.poll()
+	for n := range 40 {
+		name := fmt.Sprintf("pod-%c%c.log", 'a'+n/26, 'a'+n%26)
+		r.append(name, name+"\n")
+		r.poll()
+		if n < 39 {
+			must(t, os.Remove(r.path(name)))
+		}
+		r.later(lingerFor)
+		r.poll()
+	}
+	r.later(2 * lingerFor)
+	r.poll()
+	states, _, _ := r.d.status()
+	if len(states) > maxGone+1 || len(r.d.order) != len(r.d.streams) {
+		t.Errorf("%d logs are named, %d streams", len(states), len(r.d.streams))
+	}
+	r.later(forgetAfter + time.Second)
+	r.poll()
+	if states, _, _ = r.d.status(); len(states) != 1 || !states[0].Found || closed != 39 || len(r.d.claims.owner) != 1 {
+		t.Errorf("%+v, %d closed, claims %v", states, closed, r.d.claims.owner)
+	}
+	if got := strings.Count(r.got.text(), "pod-"); got != 40 {
+		t.Errorf("%d lines came, want 40", got)
+	}
+}
+
+// TestALogThatWasMovedAwayIsReadOn keeps the file open: its writer may go on.
+func TestALogThatWasMovedAwayIsReadOn(t *testing.T) {
+	r := newRig(t, nil, "store.log")
+	r.append("store.log", "")
+	r.poll()
+	r.rename("store.log", "aside")
+	for range 3 {
+		r.later(forgetAfter)
+		r.poll()
+	}
+	r.append("aside", "1\n")
+	r.poll()
+	r.rename("aside", "store.log")
+	r.append("store.log", "2\n")
+	r.poll()
+	r.want("1", "2")
 }

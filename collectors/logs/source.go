@@ -2,6 +2,7 @@ package logs
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"stallmark/collectors"
+	"stallmark/collectors/jvm"
 	"stallmark/collectors/logs/match"
 	"stallmark/storage/model"
 )
@@ -34,6 +36,8 @@ type SourceConfig struct {
 	Boot time.Time
 	// ClockTicks is the unit of [File.Start], a second's worth; 0 if not known.
 	ClockTicks int
+	// Pauses joins what GC logs say with the counters of their JVMs; may be nil.
+	Pauses *jvm.PauseBook
 	// Now is the clock of a live host; nil in a replay, where the time of the
 	// lines is that of the beat.
 	Now func() time.Time
@@ -116,6 +120,9 @@ func (s *Source) Close(c Consumer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reporters = slices.DeleteFunc(s.reporters, func(r Reporter) bool { return r == c })
+	if g, ok := c.(*gcLog); ok {
+		s.cfg.Pauses.Leave(g.pid())
+	}
 }
 
 // discard takes lines that nobody wants.
@@ -184,6 +191,7 @@ func (s *Source) state(out *collectors.Out) error {
 	if s.kernel != nil {
 		states = append(states, s.kernel.Status())
 	}
+	s.keepProgress(states)
 	var missing []string
 	followed := 0
 	for _, st := range best(states) {
@@ -225,6 +233,15 @@ func short(list []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], "; "), len(list)-most)
 	}
 	return strings.Join(list, "; ")
+}
+
+// keepProgress drops the series of logs that are not followed any more.
+func (s *Source) keepProgress(states []Status) {
+	there := make(map[*File]bool, len(states))
+	for _, st := range states {
+		there[st.File] = true
+	}
+	maps.DeleteFunc(s.progress, func(f *File, _ *progress) bool { return !there[f] })
 }
 
 // emit gives the series of one log.

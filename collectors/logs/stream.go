@@ -10,6 +10,7 @@ import (
 // goroutine.
 type stream struct {
 	base   string
+	claim  claim
 	file   *File
 	feeder *feeder
 	parts  []*part  // oldest first; the last one is written to
@@ -18,9 +19,10 @@ type stream struct {
 	since  int64    // mtime of the file that was in use at first
 
 	begun   bool
-	bytes   int64 // handed on
-	leapt   int64 // bytes passed over since there were too many
-	problem error // why its newest file cannot be read, nil if it can
+	gone    time.Time // since when there is no file of it, zero while there is one
+	bytes   int64     // handed on
+	leapt   int64     // bytes passed over since there were too many
+	problem error     // why its newest file cannot be read, nil if it can
 }
 
 // member is a file in the folder that belongs to a stream.

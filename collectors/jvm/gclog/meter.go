@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stallmark/collectors"
+	"stallmark/collectors/jvm"
 	"stallmark/storage/model"
 )
 
@@ -17,6 +18,8 @@ type MeterConfig struct {
 	Least time.Duration
 	// MaxEvents bounds the events of one beat [100]; the longest are kept.
 	MaxEvents int
+	// Pauses joins them with what the JVM's counters say; may be nil.
+	Pauses *jvm.PauseBook
 }
 
 // Meter turns what a [Parser] finds into counters and events of one process:
@@ -145,9 +148,24 @@ func (m *Meter) pause(p *Pause) {
 	if p.Duration > m.longer.longest && !p.Start.Wall.IsZero() {
 		m.longer.longest, m.longer.v = p.Duration, float64(p.Start.Wall.UnixMilli())/1000
 	}
-	if p.Duration >= m.cfg.Least {
-		m.event(pauseEvent(p))
+	if p.Start.Wall.IsZero() {
+		m.eventOf(p, 0, false)
+		return
 	}
+	counted, ok := m.cfg.Pauses.Logged(m.cfg.Pid, jvm.Witnessed{From: p.Start.Wall, To: p.Start.Wall.Add(p.Duration), Slack: max(p.Start.Slack, stampSlack)})
+	m.eventOf(p, counted.To.Sub(counted.From), ok)
+}
+
+// eventOf makes the event of a pause, with what the JVM's counters say of it.
+func (m *Meter) eventOf(p *Pause, counted time.Duration, checked bool) {
+	if p.Duration < m.cfg.Least {
+		return
+	}
+	e := pauseEvent(p)
+	if checked {
+		e.Attrs["counted_ms"] = milliText(counted)
+	}
+	m.event(e)
 }
 
 func (m *Meter) used(h Heap) {

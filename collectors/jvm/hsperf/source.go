@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stallmark/collectors"
+	"stallmark/collectors/jvm"
 	"stallmark/collectors/process"
 	"stallmark/storage/model"
 )
@@ -22,13 +23,16 @@ type Config struct {
 	ClockTicks int // a second
 	// Least is how long a pause must last to be an event [10 ms].
 	Least time.Duration
+	// Pauses joins them with those of the JVM's GC log, which has the event where
+	// both do; may be nil.
+	Pauses *jvm.PauseBook
 }
 
 // Source is the source "hsperf": the counters of the watched JVMs. On a live host
 // it reads a [Root].
 type Source struct {
 	cfg  Config
-	jvms map[process.ID]*jvm
+	jvms map[process.ID]*vm
 	buf  []byte
 	boot time.Time // of the host, zero until it is known
 }
@@ -38,7 +42,7 @@ func New(cfg Config) *Source {
 	if cfg.Least <= 0 {
 		cfg.Least = 10 * time.Millisecond
 	}
-	return &Source{cfg: cfg, jvms: map[process.ID]*jvm{}}
+	return &Source{cfg: cfg, jvms: map[process.ID]*vm{}}
 }
 
 // Name implements [collectors.Source].
@@ -135,11 +139,12 @@ func (s *Source) one(root collectors.Root, out *collectors.Out, p process.Proces
 	}
 	j := s.jvms[p.ID]
 	if j == nil {
-		j = newJVM(p)
+		j = newVM(p)
 		s.jvms[p.ID] = j
 		j.place = place(root, p.Pid)
 	}
 	j.put(out, r, s.cfg.Least)
+	j.tell(out, s.cfg.Pauses)
 	return nil
 }
 
@@ -181,8 +186,8 @@ func place(root collectors.Root, pid int) string {
 	return fileSystem
 }
 
-// jvm is one JVM and its series.
-type jvm struct {
+// vm is one JVM and its series.
+type vm struct {
 	process, pid string
 	place        string
 	collectors   map[string]*collectorSeries
@@ -194,6 +199,7 @@ type jvm struct {
 	used         *model.Series
 	committed    *model.Series
 	cpu          *model.Series
+	held         []heldPause
 }
 
 type collectorSeries struct {
@@ -202,8 +208,8 @@ type collectorSeries struct {
 	seen             bool
 }
 
-func newJVM(p process.Process) *jvm {
-	j := &jvm{process: p.Name, pid: strconv.Itoa(p.Pid), collectors: map[string]*collectorSeries{}}
+func newVM(p process.Process) *vm {
+	j := &vm{process: p.Name, pid: strconv.Itoa(p.Pid), collectors: map[string]*collectorSeries{}}
 	j.running = j.series("stallmark_jvm_gc_running")
 	j.safepoints = j.series("stallmark_jvm_safepoints_total")
 	j.stopped = j.series("stallmark_jvm_safepoint_seconds_total")
@@ -215,12 +221,12 @@ func newJVM(p process.Process) *jvm {
 	return j
 }
 
-func (j *jvm) series(name string, pairs ...string) *model.Series {
+func (j *vm) series(name string, pairs ...string) *model.Series {
 	return model.NewSeries(name, append([]string{"process", j.process, "pid", j.pid}, pairs...)...)
 }
 
 // put gives what a reading says.
-func (j *jvm) put(out *collectors.Out, r *Reading, least time.Duration) {
+func (j *vm) put(out *collectors.Out, r *Reading, least time.Duration) {
 	running := r.Cause != ""
 	for i := range r.Collectors {
 		c := &r.Collectors[i]
@@ -253,7 +259,7 @@ func (j *jvm) put(out *collectors.Out, r *Reading, least time.Duration) {
 	j.facts(out, r)
 }
 
-func (j *jvm) facts(out *collectors.Out, r *Reading) {
+func (j *vm) facts(out *collectors.Out, r *Reading) {
 	for _, f := range [...]struct{ key, value string }{{"jvm_version", r.Version}, {"jvm_policy", r.Policy}, {"hsperf_fstype", j.place}} {
 		if f.value != "" {
 			out.Fact("process."+j.pid+"."+f.key, f.value)
@@ -263,7 +269,7 @@ func (j *jvm) facts(out *collectors.Out, r *Reading) {
 
 // collector gives one collector's counters, and the newest pause as an event if
 // it is new and long.
-func (j *jvm) collector(out *collectors.Out, r *Reading, c *Collector, least time.Duration) {
+func (j *vm) collector(out *collectors.Out, r *Reading, c *Collector, least time.Duration) {
 	s := j.collectors[c.Name]
 	if s == nil {
 		s = &collectorSeries{
@@ -281,25 +287,7 @@ func (j *jvm) collector(out *collectors.Out, r *Reading, c *Collector, least tim
 	length := c.Exit - c.Entry
 	out.Add(s.last, length.Seconds())
 	if s.seen && c.Exit != s.exit && length >= least {
-		out.Event(pauseEvent(j, r, c, length))
+		j.held = append(j.held, heldPause{pauseEvent(j, r, c, length), out.At()})
 	}
 	s.exit, s.seen = c.Exit, true
-}
-
-// beginSlack is how far the JVM's clock may be from what it says its begin was.
-const beginSlack = 50 * time.Millisecond
-
-func pauseEvent(j *jvm, r *Reading, c *Collector, length time.Duration) model.Event {
-	from := r.Begun.Add(c.Entry)
-	a := map[string]string{
-		"what": "gc", "kind": c.Kind, "gc": c.Name, "process": j.process, "pid": j.pid, "class": "unknown",
-		"ms":    strconv.FormatFloat(float64(length)/1e6, 'f', -1, 64),
-		"clock": "derived", "slack_ms": strconv.FormatInt(beginSlack.Milliseconds(), 10),
-	}
-	text := "GC pause (" + c.Kind + ")"
-	if r.Last != "" {
-		a["cause"] = r.Last
-		text += ": " + r.Last
-	}
-	return model.Event{Kind: model.EventPause, From: from, To: from.Add(length), Text: text, Attrs: a}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stallmark/collectors"
+	"stallmark/collectors/jvm"
 	"stallmark/collectors/process"
 	"stallmark/storage/model"
 )
@@ -173,6 +174,58 @@ func TestPauses(t *testing.T) {
 	if want := time.UnixMilli(begunAt*1000 + 511 + 9000); !e.From.Equal(want) || e.To.Sub(e.From) != 500*time.Millisecond ||
 		e.Kind != model.EventPause || e.Attrs["kind"] != "young" || e.Attrs["ms"] != "500" {
 		t.Errorf("got %+v", e)
+	}
+}
+
+// TestPausesOfTheLogAreTheLogs has a JVM whose GC log is followed: the event is the
+// log's, and only what the log does not have in time is told.
+func TestPausesOfTheLogAreTheLogs(t *testing.T) {
+	begin := time.UnixMilli(begunAt*1000 + 511)
+	for name, c := range map[string]struct {
+		followed bool
+		logged   time.Duration // when the log's pause began, since the JVM began; negative: it has none
+		late     int           // beats until the log tells it
+		want     int           // the beat of the event; negative: none
+		says     string
+	}{
+		"no log":            {false, -1, 0, 0, ""},
+		"in the log":        {true, 9001 * time.Millisecond, 0, -1, ""},
+		"in the log, later": {true, 9001 * time.Millisecond, 3, -1, ""},
+		"not in the log":    {true, -1, 0, 5, "no"},
+		"another pause":     {true, 2 * time.Second, 0, 5, "no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, tmp, _ := host(t, map[string][]byte{"tmp/hsperfdata_app/7": dump(t, "java-17-G1GC.bin")})
+			s, out := newTestSource("jvm"), collectors.NewOut("hsperf")
+			s.cfg.Pauses = jvm.NewPauseBook()
+			if c.followed {
+				s.cfg.Pauses.Follow("42")
+			}
+			collect(t, s, root, out, time.Unix(begunAt+10, 0))
+			b := dump(t, "java-17-G1GC.bin")
+			setNumber(t, b, "sun.gc.collector.0.lastEntryTime", 9e9)
+			setNumber(t, b, "sun.gc.collector.0.lastExitTime", 9.5e9)
+			if err := os.WriteFile(filepath.Join(tmp.dir, "tmp/hsperfdata_app/7"), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, says := -1, ""
+			for beat := range 10 {
+				if c.logged >= 0 && beat == c.late {
+					from := begin.Add(c.logged)
+					s.cfg.Pauses.Logged("42", jvm.Witnessed{From: from, To: from.Add(495 * time.Millisecond), Slack: time.Millisecond})
+				}
+				_, events, err := collect(t, s, root, out, time.Unix(begunAt+20+int64(beat), 0))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range events {
+					got, says = beat, e.Attrs["logged"]
+				}
+			}
+			if got != c.want || says != c.says {
+				t.Errorf("event in beat %d (%q), want %d (%q)", got, says, c.want, c.says)
+			}
+		})
 	}
 }
 
