@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -190,23 +189,6 @@ func place(href, prefix, base string, places map[string]string) string {
 		return "#" + id
 	}
 	return ""
-}
-
-// htmlFile sends a snapshot as one file.
-func (s *server) htmlFile(rw http.ResponseWriter, r *http.Request) {
-	info, err := s.sharing.Folder.Info(chi.URLParam(r, "id"))
-	if err != nil {
-		s.fail(rw, r, snapshotError(err))
-		return
-	}
-	var b bytes.Buffer
-	if err := ExportOf(r.Context(), &b, s.sharing.Folder, info.ID); err != nil {
-		s.fail(rw, r, snapshotError(err))
-		return
-	}
-	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
-	rw.Header().Set("Content-Disposition", `attachment; filename="`+fileName(info)+`.html"`)
-	_, _ = rw.Write(b.Bytes()) // the visitor has left; there is nobody to tell
 }
 
 // ExportOf writes a snapshot of a folder as one file.

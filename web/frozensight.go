@@ -44,22 +44,27 @@ type Sight struct {
 // ShowSnapshot makes the pages of a snapshot, below sight.Base. They lead to
 // each other and nowhere else.
 func ShowSnapshot(s *snapshot.Snapshot, sight Sight) (http.Handler, error) {
+	return showFrozen(frozen.New(s), sight)
+}
+
+func showFrozen(b *frozen.Backend, sight Sight) (http.Handler, error) {
 	_, paths, err := hashedAssets()
 	if err != nil {
 		return nil, err
 	}
+	meta := b.Meta()
 	cfg := Config{
-		Backend: frozen.New(s), Host: s.Meta.Host, Version: s.Meta.Version, Interval: s.Meta.Interval,
-		Now: func() time.Time { return s.Meta.To }, Logger: sight.Logger, Logs: frozenLogs(s.Meta.Patterns),
+		Backend: b, Host: meta.Host, Version: meta.Version, Interval: meta.Interval,
+		Now: func() time.Time { return meta.To }, Logger: sight.Logger, Logs: frozenLogs(meta.Patterns),
 	}
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
 	one := newServer(cfg, paths)
 	one.frozen = &frozenSight{
-		devices: s.Meta.Devices,
-		note:    &view.Frozen{Texts: sight.Texts, ID: sight.ID, Created: s.Meta.Created, Expires: sight.Expires, Redacted: s.Meta.Redacted, Cut: s.Meta.Cut},
-		whole:   view.Window{From: s.Meta.From, To: s.Meta.To, Base: sight.Base},
+		devices: meta.Devices,
+		note:    &view.Frozen{Texts: sight.Texts, ID: sight.ID, Created: meta.Created, Expires: sight.Expires, Redacted: meta.Redacted, Cut: meta.Cut},
+		whole:   view.Window{From: meta.From, To: meta.To, Base: sight.Base},
 	}
 	r := chi.NewRouter()
 	r.NotFound(one.noPage)

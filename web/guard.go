@@ -96,10 +96,11 @@ func (s *server) reader(next http.Handler) http.Handler {
 	if s.cfg.Basic == nil {
 		return next
 	}
-	guarded := s.cfg.Basic.Wrap(next)
+	known := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(w, knownReader(r)) })
+	guarded := s.cfg.Basic.Wrap(known)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") && s.may(r) {
-			next.ServeHTTP(w, r)
+			known.ServeHTTP(w, r)
 			return
 		}
 		guarded.ServeHTTP(w, r)

@@ -43,7 +43,7 @@ func (s *server) redacted(r *http.Request) (*snapshot.Snapshot, []snapshot.Repla
 		return nil, nil, choice, err
 	}
 	id := chi.URLParam(r, "id")
-	got, err := s.sharing.get(id, s.cfg.Now())
+	got, err := s.sharing.Folder.Get(id)
 	if err != nil {
 		return nil, nil, choice, snapshotError(err)
 	}

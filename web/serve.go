@@ -132,7 +132,7 @@ func wantsJSON(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/ap
 
 // noPage answers for paths that do not exist.
 func (s *server) noPage(rw http.ResponseWriter, r *http.Request) {
-	s.fail(rw, r, notFound("There is no page at %s.", format.Clean(r.URL.Path)))
+	s.fail(rw, r, notFound("There is no page at %s.", format.Clean(pathForLog(r))))
 }
 
 // fail is the one place where an error becomes a status, a page and a line in
@@ -141,9 +141,12 @@ func (s *server) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	f := failureOf(err)
 	switch {
 	case f.status >= 500 && r.Context().Err() != context.Canceled:
-		s.cfg.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", f.status, "error", err)
+		s.cfg.Logger.Error("request failed", "method", r.Method, "path", pathForLog(r), "status", f.status, "error", err)
 	default:
-		s.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", f.status, "error", err)
+		s.cfg.Logger.Debug("request refused", "method", r.Method, "path", pathForLog(r), "status", f.status, "error", err)
+	}
+	if s.isStranger(r) {
+		s = s.knowsNothing()
 	}
 	rw.Header().Del("ETag")
 	if wantsJSON(r) {

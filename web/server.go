@@ -63,7 +63,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.bounded,
 		middleware.GetHead,
 	)
-	r.NotFound(s.noPage)
+	r.NotFound(s.reader(http.HandlerFunc(s.noPage)).ServeHTTP)
 	r.MethodNotAllowed(s.noMethod)
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(5, "text/css", "text/javascript"))

@@ -54,7 +54,7 @@ func (s *server) today(r *http.Request, w view.Window) (templ.Component, error) 
 	if err != nil {
 		return nil, snapshotError(err)
 	}
-	got, err := s.sharing.get(id, s.cfg.Now())
+	got, err := s.sharing.Folder.Get(id)
 	if err != nil {
 		return nil, snapshotError(err)
 	}

@@ -175,5 +175,10 @@ func (s *server) triageResult(rw http.ResponseWriter, r *http.Request) {
 		s.fail(rw, r, notFound("This verdict is no longer kept: texts are forgotten after an hour. Paste them again."))
 		return
 	}
-	s.showFrozen(rw, r, got, Sight{Base: "/triage/" + id, Texts: true, Logger: s.cfg.Logger})
+	h, err := ShowSnapshot(got, Sight{Base: "/triage/" + id, Texts: true, Logger: s.cfg.Logger})
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	below(h, rw, r)
 }

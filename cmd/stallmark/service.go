@@ -127,6 +127,7 @@ func (s *service) stop(server *http.Server, cancel context.CancelFunc, others *s
 	closed := make(chan error, 1)
 	go func() { closed <- s.closeStore() }()
 	within(stopStore, s.waits.Close) // the kernel does it too if there is no time
+	s.closeShares()
 	return <-closed
 }
 

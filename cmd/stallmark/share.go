@@ -50,6 +50,18 @@ func (s *service) openShares() {
 	s.shares = made
 }
 
+// closeShares has written which links were opened, if there is time.
+func (s *service) closeShares() {
+	if s.shares == nil {
+		return
+	}
+	within(stopHTTP, func() {
+		if err := s.shares.folder.Close(); err != nil {
+			s.log.Warn("snapshots", "error", err)
+		}
+	})
+}
+
 // resumeFreezing takes up what the last run would have frozen: critical findings
 // that have ended while no time was left for it.
 func (s *service) resumeFreezing(made *shares) {
@@ -72,7 +84,7 @@ func (s *service) resumeFreezing(made *shares) {
 func (s *service) share(cfg *web.Config) error {
 	cfg.Secure = s.guard.TLS != nil
 	if len(s.guard.Users) > 0 {
-		cfg.Basic = access.NewBasic(s.guard.Users)
+		cfg.Basic = access.NewBasic(s.guard.Users, s.now)
 	}
 	if s.shares == nil {
 		return nil

@@ -49,6 +49,8 @@ type Folder struct {
 	mu    sync.Mutex
 	links []Link
 	saved time.Time // of the links, last
+	// unsaved says that links were opened since.
+	unsaved bool
 }
 
 // OpenFolder opens or makes the folder. A list of links that cannot be read is
@@ -94,8 +96,16 @@ func ownFolder(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// Close releases the folder.
-func (f *Folder) Close() error { return f.root.Close() }
+// Close writes what is not written yet, and releases the folder.
+func (f *Folder) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	if f.unsaved {
+		err = f.saveLinks()
+	}
+	return errors.Join(err, f.root.Close())
+}
 
 // validID reports whether a text can be the id of a snapshot: then it is a safe
 // name for a file.
@@ -241,6 +251,15 @@ func (f *Folder) list() ([]Info, error) {
 	return all, nil
 }
 
+// Has reports whether there is a snapshot of this id.
+func (f *Folder) Has(id string) bool {
+	if !validID(id) {
+		return false
+	}
+	_, err := f.root.Lstat(id + Suffix)
+	return err == nil
+}
+
 // Info tells about one snapshot, from the beginning of its file.
 func (f *Folder) Info(id string) (Info, error) {
 	if !validID(id) {
@@ -324,6 +343,10 @@ func (f *Folder) Delete(id string) error {
 		}
 		return err
 	}
+	n := len(f.links)
 	f.links = slices.DeleteFunc(f.links, func(l Link) bool { return l.Snapshot == id })
+	if len(f.links) == n {
+		return nil
+	}
 	return f.saveLinks()
 }

@@ -64,7 +64,7 @@ func (f *Folder) saveLinks() error {
 	if err != nil {
 		return err
 	}
-	f.saved = f.cfg.Now()
+	f.saved, f.unsaved = f.cfg.Now(), false
 	return f.write(linksFile, append(data, '\n'))
 }
 
@@ -163,6 +163,7 @@ func (f *Folder) Opened(token string) error {
 		}
 	}
 	if now.Sub(f.saved) < openedEvery {
+		f.unsaved = true
 		return nil
 	}
 	return f.saveLinks()

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -100,7 +101,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestBasic(t *testing.T) {
-	b := NewBasic(map[string]string{"ann": hashOf(t, "secret")})
+	b := NewBasic(map[string]string{"ann": hashOf(t, "secret")}, func() time.Time { return time.Unix(0, 0) })
 	calls := 0
 	h := b.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls++ }))
 	for _, tt := range []struct {
@@ -129,10 +130,57 @@ func TestBasic(t *testing.T) {
 	if calls != 2 {
 		t.Errorf("let through %d times", calls)
 	}
-	for key := range b.answers {
+	for key := range b.right {
 		if strings.Contains(string(key[:]), "secret") {
 			t.Error("a password is kept")
 		}
+	}
+	if len(b.right) != 1 {
+		t.Errorf("%d passwords are remembered, want the right one", len(b.right))
+	}
+}
+
+// TestWrongPasswordsAreLimited tries many from one address: others, and who was
+// let in before, do not suffer.
+func TestWrongPasswordsAreLimited(t *testing.T) {
+	at := time.Unix(0, 0)
+	b := NewBasic(map[string]string{"ann": hashOf(t, "secret")}, func() time.Time { return at })
+	h := b.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	try := func(remote, password string) int {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = remote
+		r.SetBasicAuth("ann", password)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	const here, there = "[2001:db8::1]:5000", "192.0.2.9:5000"
+	if got := try(here, "secret"); got != 200 {
+		t.Fatalf("the right one: %d", got)
+	}
+	codes := map[int]int{}
+	for i := range 30 {
+		codes[try(fmt.Sprintf("[2001:db8::%x]:5000", i+1), fmt.Sprint("wrong", i))]++
+	}
+	if codes[401] != triesAtOnce-1 || codes[429] != 30-codes[401] {
+		t.Errorf("30 wrong passwords from a network: %v", codes)
+	}
+	if try(here, "secret") != 200 || try(there, "wrong") != 401 || try(there, "secret") != 200 {
+		t.Error("others suffer")
+	}
+	at = at.Add(tryEvery + time.Millisecond)
+	if got := try(here, "wrong"); got != 401 {
+		t.Errorf("after a while: %d", got)
+	}
+}
+
+func TestTriesAreBounded(t *testing.T) {
+	b := NewBasic(nil, func() time.Time { return time.Unix(0, 0) })
+	for i := range 3 * maxAddresses {
+		b.tries.allow(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255))
+	}
+	if n := len(b.tries.full); n > maxAddresses {
+		t.Errorf("%d addresses are kept", n)
 	}
 }
 

@@ -5,33 +5,39 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"net/http"
+	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/bcrypt"
 )
 
-// maxRemembered bounds the passwords whose comparison is remembered, maxAtOnce
-// the comparisons under way: each takes tens of milliseconds of a CPU that the
-// broker needs.
+// Bounds of comparing passwords: each comparison takes tens of milliseconds of a
+// CPU that the broker needs. One is under way at a time; an address has some
+// tries and one more every two seconds.
 const (
-	maxRemembered = 256
-	maxAtOnce     = 2
-	maxPassword   = 72 // bytes that bcrypt looks at
+	maxPassword = 72 // bytes that bcrypt looks at
+	triesAtOnce = 10
+	tryEvery    = 2 * time.Second
 )
 
 // Basic asks for a name and a password.
 type Basic struct {
-	users   map[string]string
-	decoy   string // compared where there is no such name, so that both take as long
-	key     [32]byte
-	seats   chan struct{}
-	mu      sync.Mutex
-	answers map[[32]byte]bool
+	users map[string]string
+	decoy string // compared where there is no such name, so that both take as long
+	key   [32]byte
+	seat  chan struct{}
+	tries tries
+	mu    sync.Mutex
+	right map[[32]byte]bool // passwords that were right, no more than there are users
 }
 
 // NewBasic makes it of bcrypt hashes by name.
-func NewBasic(users map[string]string) *Basic {
-	b := &Basic{users: users, seats: make(chan struct{}, maxAtOnce), answers: map[[32]byte]bool{}}
+func NewBasic(users map[string]string, now func() time.Time) *Basic {
+	b := &Basic{
+		users: users, seat: make(chan struct{}, 1), right: map[[32]byte]bool{},
+		tries: tries{now: now, every: tryEvery, burst: triesAtOnce, full: map[string]time.Time{}},
+	}
 	rand.Read(b.key[:]) //nolint:errcheck // never fails (crypto/rand, Go 1.24)
 	for _, hash := range users {
 		b.decoy = hash
@@ -44,45 +50,58 @@ func NewBasic(users map[string]string) *Basic {
 func (b *Basic) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, password, ok := r.BasicAuth()
-		if !ok || !b.Check(r, name, password) {
-			w.Header().Set("WWW-Authenticate", `Basic realm="stallmark", charset="UTF-8"`)
-			http.Error(w, "401: name and password, please", http.StatusUnauthorized)
+		if !ok {
+			refuse(w)
 			return
 		}
-		next.ServeHTTP(w, r)
+		right, tooMany := b.check(r, name, password)
+		switch {
+		case tooMany:
+			w.Header().Set("Retry-After", strconv.Itoa(int(tryEvery.Seconds())))
+			http.Error(w, "429: too many passwords from this address, wait some seconds", http.StatusTooManyRequests)
+		case !right:
+			refuse(w)
+		default:
+			next.ServeHTTP(w, r)
+		}
 	})
 }
 
-// Check compares a password, or remembers how that ended the last time.
-func (b *Basic) Check(r *http.Request, name, password string) bool {
+func refuse(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", `Basic realm="stallmark", charset="UTF-8"`)
+	http.Error(w, "401: name and password, please", http.StatusUnauthorized)
+}
+
+// check compares a password, unless it is known to be right, or its address has
+// had too many compared.
+func (b *Basic) check(r *http.Request, name, password string) (right, tooMany bool) {
 	hash, known := b.users[name]
 	if !known {
 		hash = b.decoy
 	}
 	key := b.keyOf(name, hash, password)
 	b.mu.Lock()
-	answer, ok := b.answers[key]
+	right = b.right[key]
 	b.mu.Unlock()
-	if !ok {
-		select {
-		case b.seats <- struct{}{}:
-		case <-r.Context().Done():
-			return false
-		}
-		answer = len(password) <= maxPassword && bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
-		<-b.seats
-		b.remember(key, answer)
+	if right {
+		return true, false
 	}
-	return answer && known
-}
-
-func (b *Basic) remember(key [32]byte, answer bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.answers) >= maxRemembered {
-		clear(b.answers)
+	if !b.tries.allow(r.RemoteAddr) {
+		return false, true
 	}
-	b.answers[key] = answer
+	select {
+	case b.seat <- struct{}{}:
+	case <-r.Context().Done():
+		return false, true
+	}
+	right = len(password) <= maxPassword && bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil && known
+	<-b.seat
+	if right {
+		b.mu.Lock()
+		b.right[key] = true
+		b.mu.Unlock()
+	}
+	return right, false
 }
 
 // keyOf is under what a comparison is remembered: no password is kept.

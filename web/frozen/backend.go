@@ -4,6 +4,7 @@ package frozen
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sort"
@@ -28,23 +29,52 @@ type Backend struct {
 	s     *snapshot.Snapshot
 	lines map[string][]promql.Series
 	pack  []*rules.Signature
+	bytes int
 }
 
-// New makes the backend of a snapshot, which must not be changed any more.
+// New makes the backend of a snapshot, which must not be changed any more. It
+// does not keep the samples, and the lines only as it gives them.
 func New(s *snapshot.Snapshot) *Backend {
-	b := &Backend{s: s, lines: map[string][]promql.Series{}}
+	kept := *s
+	kept.Samples, kept.Lines = nil, nil
+	b := &Backend{s: &kept, lines: map[string][]promql.Series{}}
 	for _, l := range s.Lines {
 		list := make([]promql.Series, 0, len(l.Series))
 		for _, one := range l.Series {
 			list = append(list, seriesOf(one))
+			b.bytes += bytesOfSeries + len(one.T)*bytesOfPoint
 		}
 		b.lines[l.Expr] = list
+		b.bytes += len(l.Expr)
 	}
+	b.bytes += sizeOf(&kept)
 	for _, sig := range s.Signatures {
 		b.pack = append(b.pack, &rules.Signature{ID: sig.ID, Title: sig.Title, Layer: sig.Layer, Severity: sig.Severity, What: sig.What, BuiltIn: true})
 	}
 	return b
 }
+
+// What a series and a value of it take in memory, about.
+const (
+	bytesOfSeries = 256
+	bytesOfPoint  = 16
+)
+
+// sizeOf is what a snapshot takes besides its series, about: that of its texts,
+// as they are written.
+func sizeOf(s *snapshot.Snapshot) int {
+	data, err := json.Marshal(s)
+	if err != nil { // a value that JSON does not have; its size is that of others
+		return 1 << 20
+	}
+	return 2 * len(data)
+}
+
+// Bytes is what the backend takes in memory, about.
+func (b *Backend) Bytes() int { return b.bytes }
+
+// Meta says what the snapshot is of.
+func (b *Backend) Meta() snapshot.Meta { return b.s.Meta }
 
 // seriesOf gives a stored series as the query engine would.
 func seriesOf(s snapshot.Series) promql.Series {
