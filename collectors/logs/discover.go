@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -17,6 +18,8 @@ type Discovery struct {
 	configured []Target
 	next       time.Time
 	last       []process.Process
+	all        []Target
+	quiet      map[process.ID]bool // processes whose own logs were looked for, and are none or silent
 }
 
 // NewDiscovery makes one of what is watched and what the user has named.
@@ -34,15 +37,44 @@ func (d *Discovery) beat(f *Follower, at time.Time) {
 	}
 	d.next = at.Add(discoverEvery)
 	procs := d.watched()
-	if d.last != nil && slices.Equal(procs, d.last) {
+	states, _ := f.Status()
+	quiet := quietOf(states, at)
+	same := d.last != nil && slices.Equal(procs, d.last)
+	if same && maps.Equal(quiet, d.quiet) {
 		return
 	}
-	d.last = append([]process.Process{}, procs...)
-	targets := slices.Clone(d.configured)
-	for _, p := range procs {
-		targets = append(targets, TargetsOf(p, procs...)...)
+	d.quiet = quiet
+	if !same {
+		d.last = append([]process.Process{}, procs...)
+		d.all = slices.Clone(d.configured)
+		for _, p := range procs {
+			d.all = append(d.all, TargetsOf(p, procs...)...)
+		}
 	}
-	f.SetTargets(targets)
+	f.SetTargets(slices.DeleteFunc(slices.Clone(d.all), func(t Target) bool { return t.Echo && t.hasOwn && !quiet[t.writer] }))
+}
+
+// silentFor is how long a broker's own log can be silent before what it prints is
+// read instead: Kafka writes at least once in five minutes, RocketMQ each minute.
+const silentFor = time.Hour
+
+// quietOf finds, among processes whose own logs have been looked for, those of
+// which none is written to.
+func quietOf(states []Status, now time.Time) map[process.ID]bool {
+	quiet := map[process.ID]bool{}
+	for _, st := range states {
+		t := st.Target
+		if t.Kind != KindText || t.Echo || t.writer == (process.ID{}) {
+			continue
+		}
+		if _, seen := quiet[t.writer]; !seen {
+			quiet[t.writer] = true
+		}
+		if !st.Changed.IsZero() && now.Sub(st.Changed) < silentFor {
+			quiet[t.writer] = false
+		}
+	}
+	return quiet
 }
 
 // lacking says which logs of the watched brokers cannot even be looked for.
@@ -90,7 +122,12 @@ func TargetsOf(p process.Process, others ...process.Process) []Target {
 			t.Kind = KindText
 		}
 	}
-	return append(list, containerTargets(p)...)
+	list = append(list, containerTargets(p)...)
+	own := slices.ContainsFunc(list, func(t Target) bool { return t.Kind == KindText && !t.Echo })
+	for i := range list {
+		list[i].writer, list[i].hasOwn = p.ID, own
+	}
+	return list
 }
 
 // containerTargets are the files into which a container's runtime writes what a
@@ -105,7 +142,7 @@ func containerTargets(p process.Process) []Target {
 	if p.Container == "" {
 		return nil
 	}
-	base := Target{Process: p.Name, Pid: p.Pid, Role: p.Role, Kind: KindText, What: "output of its container"}
+	base := Target{Process: p.Name, Pid: p.Pid, Role: p.Role, Kind: KindText, Echo: true, What: "output of its container"}
 	base.Mend = "it is read where the runtime writes files: Docker's driver json-file, or the kubelet; else name it with --log"
 	docker, kubelet := base, base
 	docker.Folder, docker.Names = "/var/lib/docker/containers/"+p.Container, []string{p.Container + "-json.log"}
@@ -149,10 +186,11 @@ func kafkaTargets(p process.Process) []Target {
 	if p.Logs == "" {
 		return nil
 	}
-	return []Target{{
-		Folder: p.Logs, Names: []string{"*.log", "kafkaServer*.out"}, Except: []string{"*gc*.log", "zookeeper*.log"}, What: "broker logs",
-		Mend: "where it logs to its standard output only, name that file with --log",
-	}}
+	const mend = "where it logs to its standard output only, name that file with --log"
+	return []Target{
+		{Folder: p.Logs, Names: []string{"*.log"}, Except: []string{"*gc*.log", "zookeeper*.log"}, What: "broker logs", Mend: mend},
+		{Folder: p.Logs, Names: []string{"kafkaServer*.out"}, Echo: true, What: "standard output", Mend: mend},
+	}
 }
 
 func zooTargets(p process.Process) []Target {

@@ -30,7 +30,7 @@ func TestTargetsOf(t *testing.T) {
 		}},
 		{"name server", process.Process{Role: "rocketmq-namesrv", Logs: "/l"}, []string{"text /l namesrv*.log"}},
 		{"Kafka", process.Process{Role: "kafka-broker", Logs: "/k", GCLog: "/k/kafkaServer-gc.log"}, []string{
-			"text /k *.log kafkaServer*.out", "gc /k kafkaServer-gc.log",
+			"text /k *.log", "text /k kafkaServer*.out", "gc /k kafkaServer-gc.log",
 		}},
 		{"in a container", process.Process{Role: "kafka-broker", Container: "c0ffee"}, []string{
 			"text /var/lib/docker/containers/c0ffee c0ffee-json.log", "text /var/log/containers *-c0ffee.log",
@@ -157,4 +157,47 @@ func TestWhatCannotBeLookedForIsSaid(t *testing.T) {
 	if len(got) != 2 || got[0].Source != "logs of kafka-broker" || got[1].Source != "GC log of kafka-broker" || got[1].Mend == "" {
 		t.Errorf("%+v", got)
 	}
+}
+
+// TestWhatIsPrintedTwiceIsReadOnce has a broker that writes the same lines into its own
+// log and to its standard output, which is read only while the log is not written to.
+func TestWhatIsPrintedTwiceIsReadOnce(t *testing.T) {
+	root := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(root, "k"), 0o700))
+	must(t, os.WriteFile(filepath.Join(root, "k/kafkaServer.out"), nil, 0o600))
+	got := &census{seen: map[string]int{}}
+	f := New(Config{Open: func(*File) Consumer { return got }, Files: jailed{root}, Now: time.Now})
+	procs := []process.Process{{ID: process.ID{Pid: 42, Start: 1}, Name: "kafka-broker", Role: "kafka-broker", Logs: "/k"}}
+	d := NewDiscovery(func() []process.Process { return procs }, nil)
+	at := time.Now()
+	beat := func() { at = at.Add(discoverEvery); d.beat(f, at) }
+	followed := func(want ...string) func() bool {
+		return func() bool {
+			beat()
+			var names []string
+			states, _ := f.Status()
+			for _, s := range states {
+				if s.Found {
+					names = append(names, filepath.Base(s.File.Path))
+				}
+			}
+			return slices.Equal(names, want)
+		}
+	}
+	go f.Run(t.Context())
+	until(t, followed("kafkaServer.out"))
+	appendTo(t, filepath.Join(root, "k/kafkaServer.out"), "printed\n")
+	until(t, func() bool { return got.count() == 1 })
+	must(t, os.WriteFile(filepath.Join(root, "k/server.log"), []byte("written\n"), 0o600))
+	until(t, followed("server.log"))
+	appendTo(t, filepath.Join(root, "k/server.log"), "both\n")
+	appendTo(t, filepath.Join(root, "k/kafkaServer.out"), "written\nboth\n")
+	until(t, func() bool { return got.count() == 3 })
+	for _, line := range []string{"printed", "written", "both"} {
+		if got.seen[line] != 1 {
+			t.Errorf("%q came %d times", line, got.seen[line])
+		}
+	}
+	at = at.Add(2 * silentFor)
+	until(t, followed("server.log", "kafkaServer.out"))
 }

@@ -124,13 +124,13 @@ func (d *folder) takeOver() {
 	t := d.next
 	d.next = nil
 	d.mu.Unlock()
-	if t == nil || t.Owner == d.target.Owner {
+	if t == nil || t.Owner == d.target.Owner && t.writer == d.target.writer {
 		return
 	}
 	d.target, d.opener.owner, d.nextOpen = *t, t.Owner, time.Time{}
 	for _, s := range d.order {
 		file := *s.file
-		file.Pid, file.Role, file.Process, file.Start = t.Pid, t.Role, t.Process, t.Owner.Start
+		file.Pid, file.Role, file.Process, file.Start = t.Pid, t.Role, t.Process, t.writer.Start
 		s.file, s.feeder.file = &file, &file
 	}
 }

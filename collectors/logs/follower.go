@@ -58,6 +58,7 @@ type Follower struct {
 type running struct {
 	folder *folder
 	cancel context.CancelFunc
+	echo   bool
 	gone   time.Time // since when no target wants it, zero if one does
 }
 
@@ -158,11 +159,13 @@ func (f *Follower) arrange(ctx context.Context, all *sync.WaitGroup) {
 		if r.gone.IsZero() {
 			r.gone = now
 		}
-		if now.Sub(r.gone) >= releaseIn {
+		if now.Sub(r.gone) >= releaseIn || r.echo {
 			r.cancel()
 			delete(f.running, key)
-			_, places, _ := r.folder.status()
-			f.keep(places)
+			if !r.echo { // what an echo said meanwhile was read elsewhere
+				_, places, _ := r.folder.status()
+				f.keep(places)
+			}
 		}
 	}
 }
@@ -173,7 +176,7 @@ func (f *Follower) begin(ctx context.Context, t Target, path string, all *sync.W
 	d.claims = f.claims
 	d.saved, f.saved = d.own(f.saved)
 	all.Go(func() { d.run(within) })
-	return &running{folder: d, cancel: cancel}
+	return &running{folder: d, cancel: cancel, echo: t.Echo}
 }
 
 // maxKept bounds the positions of logs that nobody looks after.

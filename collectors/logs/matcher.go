@@ -35,6 +35,7 @@ type tally struct {
 	pattern *model.LogPattern
 	matches counter
 	seconds measure
+	waited  measure
 	bytes   measure
 	second  time.Time // in which events are being stored
 	stored  int       // in that second
@@ -147,6 +148,9 @@ func (m *matcher) take(l *Line) {
 	if hasTook {
 		m.measured(&t.seconds, "seconds", t.pattern.ID).add(took.Seconds())
 	}
+	if waited, ok := m.hit.Waited(); ok {
+		m.measured(&t.waited, "waited_seconds", t.pattern.ID).add(waited.Seconds())
+	}
 	size, hasSize := m.hit.Size()
 	if hasSize {
 		m.measured(&t.bytes, "bytes", t.pattern.ID).add(size)
@@ -211,6 +215,7 @@ func (m *matcher) Report(out *collectors.Out) {
 	for _, t := range m.sorted() {
 		t.matches.report(out)
 		t.seconds.report(out)
+		t.waited.report(out)
 		t.bytes.report(out)
 		if !t.second.Add(time.Second).After(out.At()) {
 			m.close(t)

@@ -9,10 +9,21 @@ import (
 type Status struct {
 	File    *File
 	Target  Target
-	Problem error // why it cannot be read, nil if it can
-	Found   bool  // there is such a file
-	Bytes   int64 // handed on since it is followed
-	Leapt   int64 // bytes that were passed over because there were too many
+	Problem error     // why it cannot be read, nil if it can
+	Found   bool      // there is such a file
+	Bytes   int64     // handed on since it is followed
+	Leapt   int64     // bytes that were passed over because there were too many
+	Changed time.Time // last write to the newest file of those with something in them, zero if there is none
+}
+
+// changed is when the log was last seen to be written to.
+func (s *stream) changed() (at time.Time) {
+	for _, p := range s.parts {
+		if p.last.mtime > 0 && (p.last.size > 0 || p.trace.offset > 0) {
+			at = time.Unix(0, p.last.mtime)
+		}
+	}
+	return at
 }
 
 func (d *folder) setBusy(now time.Time) {
@@ -37,7 +48,7 @@ func (d *folder) publish() {
 	var places []Position
 	for _, s := range d.order {
 		states = append(states, Status{
-			File: s.file, Target: d.target, Problem: s.problem, Found: len(s.parts) > 0, Bytes: s.bytes, Leapt: s.leapt,
+			File: s.file, Target: d.target, Problem: s.problem, Found: len(s.parts) > 0, Bytes: s.bytes, Leapt: s.leapt, Changed: s.changed(),
 		})
 		for _, p := range s.parts {
 			places = append(places, Position{

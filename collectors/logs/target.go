@@ -22,6 +22,13 @@ type Target struct {
 	Zone   string // of the time stamps, empty to be guessed
 	Format Format // empty to be found out
 
+	// Echo says that a broker prints there what it writes to its own log files too, if
+	// it has any: the lines are not counted twice.
+	Echo bool
+
+	writer process.ID // of the lines
+	hasOwn bool       // there are targets for its own files
+
 	What string // the log in words, for when nothing is found: "the GC log"
 	Mend string // how to make it be there
 }
@@ -34,7 +41,7 @@ func (t Target) key() string {
 // fileFor describes a stream of the target.
 func (t Target) fileFor(base string) *File {
 	return &File{
-		Path: joined(t.Folder, base), Kind: t.Kind, Process: t.Process, Pid: t.Pid, Role: t.Role, Start: t.Owner.Start, Zone: t.Zone, Format: t.Format,
+		Path: joined(t.Folder, base), Kind: t.Kind, Process: t.Process, Pid: t.Pid, Role: t.Role, Start: t.writer.Start, Zone: t.Zone, Format: t.Format,
 	}
 }
 

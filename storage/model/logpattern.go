@@ -66,6 +66,7 @@ const (
 const (
 	FieldDuration = "duration"
 	FieldStart    = "start"
+	FieldCopy     = "copy" // the part of duration in which the bytes themselves were copied
 	FieldSize     = "size"
 	FieldTopic    = "topic"
 	FieldGroup    = "group"

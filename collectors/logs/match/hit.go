@@ -71,6 +71,17 @@ func (h *Hit) Duration() (time.Duration, bool) {
 	return time.Duration(f.Value * float64(time.Second)), true
 }
 
+// Waited is what remains of that time without the copying itself, where the line
+// says both.
+func (h *Hit) Waited() (time.Duration, bool) {
+	took, ok := h.Duration()
+	f, told := h.Field(model.FieldCopy)
+	if !ok || !told || !f.OK || f.Value < 0 {
+		return 0, false
+	}
+	return max(0, took-time.Duration(min(f.Value, maxDuration.Seconds())*float64(time.Second))), true
+}
+
 // Began is the instant at which that time began, where the line says so.
 func (h *Hit) Began() (time.Time, bool) {
 	f, ok := h.Field(model.FieldStart)
