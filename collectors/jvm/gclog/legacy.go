@@ -67,6 +67,7 @@ var forms = [...]struct {
 	{"Times:", formTimes},
 	{"Eden:", formEden},
 	{"CMS-concurrent", formConcurrent},
+	{"ASCMS-concurrent", formConcurrent}, // with adaptive sizes, JDK 6
 	{"Concurrent ", formConcurrent},
 	{"Pause ", formPause},
 }
@@ -245,15 +246,16 @@ func (l *legacyState) inner(before, head []byte) {
 		return
 	}
 	l.add(before)
+	head = bytes.TrimPrefix(head, []byte("AS")) // ASCMS: with adaptive sizes, JDK 6
 	switch {
 	case bytes.HasPrefix(head, []byte("CMS-concurrent")):
 	case bytes.HasPrefix(head, []byte("CMS Perm")):
 	case bytes.HasPrefix(head, []byte("CMS")), bytes.HasPrefix(head, []byte("Tenured")),
 		bytes.HasPrefix(head, []byte("ParOldGen")), bytes.HasPrefix(head, []byte("PSOldGen")):
 		l.old = true
-	case bytes.HasPrefix(head, []byte("1 CMS-initial-mark")):
+	case bytes.HasPrefix(head, []byte("1 CMS-initial-mark")), bytes.HasPrefix(head, []byte("1 ASCMS-initial-mark")):
 		l.mark = KindInitialMark
-	case bytes.HasPrefix(head, []byte("1 CMS-remark")), bytes.HasPrefix(head, []byte("YG occupancy")):
+	case bytes.HasPrefix(head, []byte("1 CMS-remark")), bytes.HasPrefix(head, []byte("1 ASCMS-remark")), bytes.HasPrefix(head, []byte("YG occupancy")):
 		l.mark = KindRemark
 	}
 }
@@ -279,7 +281,8 @@ func (p *Parser) closeEntry(tail []byte) {
 		p.closePause()
 	case l.form == formConcurrent:
 		// Only those of CMS have times, and only where they end.
-		l.skipTimes = bytes.HasPrefix(tail, []byte("CMS-concurrent")) && bytes.Contains(tail, []byte(" secs"))
+		cms := bytes.HasPrefix(bytes.TrimPrefix(tail, []byte("AS")), []byte("CMS-concurrent"))
+		l.skipTimes = cms && bytes.Contains(tail, []byte(" secs"))
 	case l.form == formTimes:
 		p.timesEntry(tail)
 	case l.heapDue && (l.form == formEden || bytes.Contains(tail, []byte("->")) && tail[0] == ' '):

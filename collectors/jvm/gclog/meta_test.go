@@ -219,7 +219,7 @@ func TestCutAnywhere(t *testing.T) {
 
 // The same for the old format, at every byte.
 func TestLegacyCutAnywhere(t *testing.T) {
-	for _, c := range legacyCases() {
+	for _, c := range allLegacy() {
 		whole := parse(t, []byte(c.log), Handler{})
 		last := int64(0)
 		for cut := range c.log {
@@ -235,7 +235,7 @@ func TestLegacyCutAnywhere(t *testing.T) {
 
 // Lines of others between those of the old format change nothing.
 func TestLegacyForeign(t *testing.T) {
-	for _, c := range legacyCases() {
+	for _, c := range allLegacy() {
 		want := metrics(parse(t, []byte(c.log), Handler{}))
 		crlf := strings.ReplaceAll(strings.ReplaceAll(c.log, "\r", ""), "\n", "\r\n")
 		mixed := perLine([]byte(c.log), func(_ int, s string) string {
@@ -291,7 +291,7 @@ func FuzzFeed(f *testing.F) {
 	for _, name := range []string{"jdk17-G1-oom.log", "jdk25-Z-all.log", "jdk17-Shenandoah-degenmin.log", "jdk17-G1-wide.log"} {
 		f.Add(c.get(name)[:4000])
 	}
-	for _, l := range legacyCases() {
+	for _, l := range allLegacy() {
 		f.Add([]byte(l.log))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
