@@ -206,12 +206,16 @@ func (s *Sampler) drainLate(w *worker) {
 	}
 }
 
+// durationStep is how exactly the duration of a source is kept: finer digits are
+// noise that would be stored anew at every beat.
+const durationStep = 50 * time.Microsecond
+
 // accept takes over the readings of a source that answered in time.
 func (s *Sampler) accept(i int, w *worker, at time.Time, o outcome) {
 	w.since, w.ended = time.Time{}, false
 	w.out.EndMissing()
 	s.batch = append(s.batch, w.out.Samples()...)
-	s.batch = append(s.batch, model.Sample{Series: s.duration[i], Value: o.took.Seconds()})
+	s.batch = append(s.batch, model.Sample{Series: s.duration[i], Value: o.took.Round(durationStep).Seconds()})
 	for _, f := range w.out.Facts() {
 		s.cfg.Sink.Fact(f)
 	}

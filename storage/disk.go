@@ -41,10 +41,7 @@ func openDisk(cfg childConfig, opts hello) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	zenc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		return nil, err
-	}
+	encoder := block.NewEncoder()
 	zdec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxMessage))
 	if err != nil {
 		return nil, err
@@ -52,7 +49,7 @@ func openDisk(cfg childConfig, opts hello) (*disk, error) {
 	d := &disk{
 		childConfig: cfg, opts: opts, db: db,
 		dicts:   dictionaries{zstd: zdec},
-		encoder: block.NewEncoder(), zenc: zenc,
+		encoder: encoder, zenc: encoder.Compressor(),
 		decoders: sync.Pool{New: func() any { return block.NewDecoder() }},
 		bad:      map[string]string{},
 	}

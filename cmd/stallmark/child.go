@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 
 	"stallmark/storage"
 )
@@ -24,6 +25,9 @@ func runChild(ctx context.Context, p *program, o *options, _ []string) (int, err
 	if conn == nil {
 		return exitUsage, usagef("%s is started by serve", childName)
 	}
+	serving, served := context.WithCancel(ctx)
+	defer served()
+	go nowAndThen(serving, debug.FreeOSMemory)
 	if err := storage.RunChild(context.WithoutCancel(ctx), conn, dataFile(o.data), p.now); err != nil {
 		if storage.Told(err) {
 			err = nil // once is enough

@@ -66,7 +66,7 @@ func (*selfSource) Provides() []string { return []string{"stallmark_self_", "sta
 // Collect implements collectors.Source. Between two looks it repeats itself.
 func (s *selfSource) Collect(_ collectors.Root, out *collectors.Out) error {
 	if !out.At().Before(s.next) || s.next.Sub(out.At()) > selfEvery {
-		s.next = out.At().Add(selfEvery)
+		s.next = out.At().Truncate(selfEvery).Add(selfEvery) // beats are never early, but late by more or less
 		s.look(s.parts[0], 0)
 		s.look(s.parts[1], s.storePID())
 	}

@@ -85,6 +85,7 @@ func (s *service) run(ctx context.Context) error {
 	go func() { sampled <- sampler.Run(background) }()
 	var others sync.WaitGroup
 	others.Go(func() { s.stepper.run(background) })
+	others.Go(func() { nowAndThen(background, s.shrink) })
 	others.Go(func() { s.machine.logs.runSaving(background, stateFile(s.options.data), s.log) })
 	if s.flight != nil {
 		others.Go(func() { s.flight.run(background) })

@@ -120,32 +120,49 @@ var errStale = errors.New("its counter file is left over from a process before i
 // the time of day may have been set since.
 const staleSlack = time.Minute
 
-// one reads one JVM.
+// readEvery is how often a JVM's counters are read: finding and opening the file
+// is dear, and what a fast sampler would gain stands in the GC log.
+const readEvery = time.Second
+
+// one gives what one JVM says. Between two looks that is what it said before.
 func (s *Source) one(root collectors.Root, out *collectors.Out, p process.Process) error {
+	at := out.At()
+	j := s.jvms[p.ID]
+	if j == nil || !at.Before(j.next) || j.next.Sub(at) > readEvery {
+		r, err := s.look(root, p)
+		if errors.Is(err, ErrNotReady) {
+			return nil // the next beat will tell
+		}
+		if err != nil {
+			return err
+		}
+		if j == nil {
+			j = newVM(p)
+			s.jvms[p.ID] = j
+			j.place = place(root, p.Pid)
+		}
+		j.said, j.next = r, at.Truncate(readEvery).Add(readEvery)
+	}
+	j.put(out, j.said, s.cfg.Least)
+	j.tell(out, s.cfg.Pauses)
+	return nil
+}
+
+// look reads the counters of one JVM.
+func (s *Source) look(root collectors.Root, p process.Process) (*Reading, error) {
 	b, err := root.Read(counterName(p.Pid), s.buf)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.buf = b
 	r, err := ReadingOf(b)
-	if errors.Is(err, ErrNotReady) {
-		return nil // the next beat will tell
-	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if begun := s.began(root, p.ID); !begun.IsZero() && r.Begun.Before(begun.Add(-staleSlack)) {
-		return errStale
+		return nil, errStale
 	}
-	j := s.jvms[p.ID]
-	if j == nil {
-		j = newVM(p)
-		s.jvms[p.ID] = j
-		j.place = place(root, p.Pid)
-	}
-	j.put(out, r, s.cfg.Least)
-	j.tell(out, s.cfg.Pauses)
-	return nil
+	return r, nil
 }
 
 // began is when the process began, zero if the host does not tell.
@@ -200,6 +217,9 @@ type vm struct {
 	committed    *model.Series
 	cpu          *model.Series
 	held         []heldPause
+
+	said *Reading  // at the last look
+	next time.Time // when the next look is due
 }
 
 type collectorSeries struct {

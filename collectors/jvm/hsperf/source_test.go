@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,6 +123,11 @@ func TestSource(t *testing.T) {
 	before := tmp.opened
 	if _, _, err := collect(t, s, root, out, time.Unix(begunAt+11, 0)); err != nil || tmp.opened != before+1 {
 		t.Errorf("%v; the second beat opened %d files, want the one that is known", err, tmp.opened-before)
+	}
+	before = tmp.opened
+	again, _, err := collect(t, s, root, out, time.Unix(begunAt+11, 1e8))
+	if err != nil || tmp.opened != before || !maps.Equal(again, values) {
+		t.Errorf("a beat 100 ms later opened %d files and has %v, %v", tmp.opened-before, again, err)
 	}
 }
 
