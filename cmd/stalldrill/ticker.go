@@ -17,6 +17,7 @@ type lateness struct {
 	Interval string    `json:"interval"`
 	Began    time.Time `json:"began"`
 	Beats    uint64    `json:"beats"`
+	Lost     uint64    `json:"lost"` // beats that began when the next was due, or later
 	Late     work.Felt `json:"late"`
 }
 
@@ -32,16 +33,21 @@ func runTicker(ctx context.Context, p *program, o *options, args []string) (int,
 	debug.SetGCPercent(-1)
 	undo.LockPages()
 	var late work.Histogram
+	var lost uint64
 	start := time.Now()
 	work.Beat(ctx, start, o.interval, func(intended time.Time) bool {
-		late.Add(time.Since(intended))
+		by := time.Since(intended)
+		late.Add(by)
+		if by >= o.interval {
+			lost++
+		}
 		return time.Since(start) < o.duration
 	})
-	res := lateness{o.interval.String(), start.UTC(), late.Count(), late.Felt()}
+	res := lateness{o.interval.String(), start.UTC(), late.Count(), lost, late.Felt()}
 	if o.json {
 		return exitOK, json.NewEncoder(p.stdout).Encode(res)
 	}
-	fmt.Fprintf(p.stdout, "ticker every %s: %d beats, late p50 %s, p99 %s, max %s\n",
-		res.Interval, res.Beats, res.Late.Text(res.Late.P50), res.Late.Text(res.Late.P99), res.Late.Text(res.Late.Max))
+	fmt.Fprintf(p.stdout, "ticker every %s: %d beats, %d lost, late p50 %s, p99 %s, max %s\n",
+		res.Interval, res.Beats, res.Lost, res.Late.Text(res.Late.P50), res.Late.Text(res.Late.P99), res.Late.Text(res.Late.Max))
 	return exitOK, nil
 }
