@@ -21,7 +21,7 @@ type options struct {
 	stallmark, drill string
 	rules            string
 	sources          string // where this program's own files are
-	keep             bool
+	keep, record     bool
 }
 
 const usage = `lab runs real brokers beside Stallmark, stalls them, and prints what was said.
@@ -61,6 +61,7 @@ func parse(args []string) (o options, err error) {
 	f.StringVar(&o.rules, "rules", "", "`DIR` with more signatures, handed on to serve")
 	f.StringVar(&o.sources, "sources", ".lab", "`DIR` of this program's own files")
 	f.BoolVar(&o.keep, "keep", false, "keep stores and data folders of brokers")
+	f.BoolVar(&o.record, "record", false, "make a recording of each case too")
 	f.Usage = func() {
 		fmt.Fprint(f.Output(), usage)
 		f.PrintDefaults()

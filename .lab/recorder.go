@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"stallmark/storage/model"
@@ -73,4 +74,17 @@ func (r *recorder) report(ctx context.Context, from, to time.Time) (rep model.Re
 	}
 	query := url.Values{"from": {from.UTC().Format(time.RFC3339)}, "to": {to.UTC().Add(time.Second).Format(time.RFC3339)}}
 	return rep, r.ask(ctx, "/api/v1/report", query, &rep)
+}
+
+// tape makes a recording of a trial where that is wanted, until stop is called.
+func (b *bench) tape(trial string) (stop func(), err error) {
+	if !b.o.record {
+		return func() {}, nil
+	}
+	path := b.in(trial + ".tar.zst")
+	c, err := start(b.in("record.out"), b.folder, nil, b.o.stallmark, "record", "-o", path, "--for", "10m", "--listen", strings.TrimPrefix(b.r.base, "http://"))
+	if err != nil {
+		return nil, err
+	}
+	return func() { c.stop(10 * time.Second) }, nil
 }

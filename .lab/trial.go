@@ -19,7 +19,7 @@ type trial struct {
 	provoked string // in words
 	provoke  func(ctx context.Context, b *bench) error
 	causes   []string // any of them, in an incident
-	symptoms []string // any of them in the same incident; empty: none is asked for
+	symptoms []string // any of them in the same incident, whatever their layer; empty: none is asked for
 	also     []string // further causes that are true here
 	settle   time.Duration
 	root     bool   // needs root
@@ -84,9 +84,14 @@ func (b *bench) try(ctx context.Context, t trial) (row, error) {
 	}
 	from := time.Now()
 	mark := size(b.in("load.out"))
+	stop, err := b.tape(t.name)
+	if err != nil {
+		return w, err
+	}
+	defer stop()
 	heard, quit := make(chan time.Duration, 1), make(chan struct{})
 	go func() { heard <- b.listen(ctx, t.causes, from, quit) }()
-	err := t.provoke(ctx, b)
+	err = t.provoke(ctx, b)
 	if pause(ctx, t.settle) != nil {
 		err = ctx.Err()
 	}
@@ -128,44 +133,50 @@ func (b *bench) listen(ctx context.Context, causes []string, from time.Time, qui
 	return 0
 }
 
-// judge compares what was said with what was provoked.
+// judge compares what was said with what was provoked. Right is one incident whose root is a provoked cause, with a wanted symptom in it.
 func judge(w *row, t trial, rep model.Report, from time.Time) {
 	byID := map[string]model.Finding{}
 	for _, f := range rep.Findings {
 		byID[f.ID] = f
 	}
-	var apart []string
 	for _, inc := range rep.Incidents {
-		var causes, symptoms []string
-		for _, id := range inc.Findings {
-			f := byID[id]
-			switch {
-			case f.Ended != nil && f.Ended.Before(from):
-			case slices.Contains(t.causes, f.Signature):
-				causes = append(causes, f.Signature)
-			case f.Layer != model.LayerCause:
-				symptoms = append(symptoms, f.Signature)
-			}
+		root, others := byID[inc.Root], followers(inc, byID, from)
+		w.Wrong = append(w.Wrong, untrue(t, root, from)...)
+		switch {
+		case over(root, from) && len(others) == 0:
+		case !slices.Contains(t.causes, root.Signature):
+			w.Apart = append(append(w.Apart, root.Signature), others...)
+		case w.Cause == "" || !common(t.symptoms, w.Symptoms) && common(t.symptoms, others):
+			w.Cause, w.Symptoms = root.Signature, others
 		}
-		if len(causes) == 0 {
-			apart = append(apart, symptoms...)
-		} else {
-			w.Cause = unique(append(split(w.Cause), causes...))[0]
-			w.Symptoms = unique(append(w.Symptoms, symptoms...))
-		}
-		w.Wrong = append(w.Wrong, untrue(t, byID[inc.Root], from)...)
 	}
-	w.Apart = unique(apart)
-	w.Wrong = unique(w.Wrong)
-	if len(t.causes) > 0 && w.Cause == "" {
-		w.Wrong = append(w.Wrong, "nothing was said of the cause, but "+said(rep, from))
-	}
+	w.Apart, w.Wrong = unique(w.Apart), unique(w.Wrong)
 	if len(t.causes) == 0 {
-		w.Symptoms, w.Apart = unique(w.Apart), nil
+		w.Symptoms, w.Apart = w.Apart, nil
+	} else if w.Cause == "" {
+		w.Wrong = append(w.Wrong, "it is the root of no incident; said: "+said(rep, from))
 	}
-	if len(t.symptoms) > 0 && !slices.ContainsFunc(t.symptoms, func(s string) bool { return slices.Contains(w.Symptoms, s) }) {
+	if len(t.symptoms) > 0 && !common(t.symptoms, w.Symptoms) {
 		w.Wrong = append(w.Wrong, "no symptom in its incident (apart: "+strings.Join(w.Apart, ", ")+")")
 	}
+}
+
+// over reports whether a finding had ended before.
+func over(f model.Finding, from time.Time) bool { return f.Ended != nil && f.Ended.Before(from) }
+
+// followers are the signatures in an incident beside its root.
+func followers(inc model.Incident, byID map[string]model.Finding, from time.Time) []string {
+	var list []string
+	for _, id := range inc.Findings {
+		if f := byID[id]; id != inc.Root && !over(f, from) {
+			list = append(list, f.Signature)
+		}
+	}
+	return unique(list)
+}
+
+func common(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
 // untrue is a root that was not provoked.

@@ -22,20 +22,20 @@ func trials() []trial {
 		{
 			name: "dirty", provoked: "writers at a dirty limit of 64 MiB beside the broker (stalldrill)", root: true, settle: 8 * time.Second,
 			causes: []string{"dirty-throttling"}, symptoms: append([]string{"gc-io-stall"}, appendSymptoms...),
-			also:    []string{"disk-saturation", "disk-slow", "fsync-stall", "writeback-churn", "gc-io-stall", "file-deletion-io"}, // stalldrill deletes its files
-			provoke: drill("dirty-throttling", 25*time.Second, "produce:bulk:300:65536"),
+			also: besideDirty, provoke: drill("dirty-throttling", 25*time.Second, "produce:bulk:300:65536"),
 		},
 		{
 			name: "freeze", provoked: "the broker is stopped for 6 s (SIGSTOP)", settle: 10 * time.Second,
 			causes: []string{"process-stopped"}, provoke: freeze(6 * time.Second),
 		},
 		{
-			name: "large", provoked: "messages of 3 MB, 4 a second", settle: 5 * time.Second, symptoms: []string{"large-message"}, product: "rocketmq",
-			provoke: underLoad(20*time.Second, "produce:large:4:3000000"),
+			name: "large", provoked: "messages of 3 MB at a dirty limit of 64 MiB", root: true, settle: 8 * time.Second, product: "rocketmq",
+			causes: []string{"dirty-throttling"}, symptoms: []string{"large-message"}, also: besideDirty,
+			provoke: drill("dirty-throttling", 25*time.Second, "produce:large:8:3000000"),
 		},
 		{
 			name: "lag", provoked: "a new consumer reads 600 MB that are not in memory", root: true, settle: 5 * time.Second,
-			causes: []string{"catch-up-cold-reads", "retry-queue-cold-reads"},
+			causes: coldReads,
 			also:   []string{"disk-saturation", "disk-slow", "memcg-reclaim", "mmap-fault-stall"}, provoke: lag,
 		},
 		{
@@ -47,10 +47,16 @@ func trials() []trial {
 		},
 		{
 			name: "gc", provoked: "a heap that is too small for large messages", settle: 5 * time.Second,
-			causes: []string{"gc-stop-the-world"}, provoke: tinyHeap,
+			causes: []string{"gc-stop-the-world"}, also: append([]string{"gc-io-stall"}, coldReads...), provoke: tinyHeap, // what was evicted before is still cold
 		},
 	}
 }
+
+// besideDirty is what throttled writers make true too; stalldrill deletes its files at the end.
+var besideDirty = []string{"disk-saturation", "disk-slow", "fsync-stall", "writeback-churn", "gc-io-stall", "file-deletion-io"}
+
+// coldReads are the causes that speak of old data.
+var coldReads = []string{"catch-up-cold-reads", "retry-queue-cold-reads"}
 
 // appendSymptoms are what brokers say of a slow append.
 var appendSymptoms = []string{
@@ -119,7 +125,8 @@ func lag(ctx context.Context, b *bench) error {
 	if err := b.forget(); err != nil {
 		return err
 	}
-	return underLoad(20*time.Second, "consume:old:lab-late")(ctx, b)
+	// Half a minute after it was evicted it is no longer what had just been there.
+	return underLoad(65*time.Second, "slow:old:lab-late")(ctx, b)
 }
 
 // forget drops the store from memory: Kafka's files are read, not mapped, and can be dropped by advice, which leaves no

@@ -10,8 +10,9 @@ import org.apache.kafka.common.serialization.*;
 
 /**
  * Load on a Kafka broker with its own client: one JVM, one word an argument.
- * java KafkaLoad.java BOOTSTRAP produce:TOPIC:RATE:SIZE[:COUNT] consume:TOPIC:GROUP fail:TOPIC:GROUP ...
- * fail never gets past its first batch: it goes back and reads it again. Prints a line a second.
+ * java KafkaLoad.java BOOTSTRAP produce:TOPIC:RATE:SIZE[:COUNT] consume:TOPIC:GROUP fail:TOPIC:GROUP slow:TOPIC:GROUP ...
+ * fail never gets past its first batch: it goes back and reads it again. slow takes 6 ms for each message and fetches no more than it
+ * needs. Prints a line a second.
  */
 public class KafkaLoad {
     static final AtomicLong sent = new AtomicLong(), failed = new AtomicLong(), worst = new AtomicLong();
@@ -29,8 +30,7 @@ public class KafkaLoad {
                     topic(args[0], w[1]);
                     produce(args[0], "p" + i, w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]), count);
                     break;
-                case "consume": endless = true; topic(args[0], w[1]); consume(args[0], w[1], w[2], false); break;
-                case "fail": endless = true; topic(args[0], w[1]); consume(args[0], w[1], w[2], true); break;
+                case "consume": case "fail": case "slow": endless = true; topic(args[0], w[1]); consume(args[0], w[1], w[2], w[0]); break;
                 default: throw new IllegalArgumentException(args[i]);
             }
         }
@@ -89,17 +89,23 @@ public class KafkaLoad {
         }, name).start();
     }
 
-    static void consume(String server, String topic, String group, boolean fails) {
+    static void consume(String server, String topic, String group, String how) {
+        boolean fails = how.equals("fail"), slow = how.equals("slow");
         Properties p = common(server);
         p.put("group.id", group);
         p.put("auto.offset.reset", "earliest");
         p.put("enable.auto.commit", String.valueOf(!fails));
+        if (slow) {
+            p.put("max.poll.records", 10);
+            p.put("max.partition.fetch.bytes", 1 << 20);
+        }
         Consumer<byte[], byte[]> in = new KafkaConsumer<>(p, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         in.subscribe(List.of(topic));
         new Thread(() -> {
             while (true) {
                 ConsumerRecords<byte[], byte[]> batch = in.poll(Duration.ofMillis(500));
                 if (!fails) {
+                    if (slow) LockSupport.parkNanos(6_000_000L * batch.count());
                     consumed.addAndGet(batch.count());
                     continue;
                 }

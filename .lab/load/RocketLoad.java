@@ -9,8 +9,8 @@ import org.apache.rocketmq.common.message.Message;
 
 /**
  * Load on a RocketMQ broker with its own client: one JVM, one word an argument.
- * java RocketLoad.java NAMESRV produce:TOPIC:RATE:SIZE[:COUNT] consume:TOPIC:GROUP fail:TOPIC:GROUP ...
- * With COUNT it ends after so many messages. Prints a line a second.
+ * java RocketLoad.java NAMESRV produce:TOPIC:RATE:SIZE[:COUNT] consume:TOPIC:GROUP fail:TOPIC:GROUP slow:TOPIC:GROUP ...
+ * slow takes 12 ms for each message, in two threads, and fetches no more than it needs. With COUNT it ends after so many messages. Prints a line a second.
  */
 public class RocketLoad {
     static final AtomicLong sent = new AtomicLong(), failed = new AtomicLong(), worst = new AtomicLong();
@@ -27,8 +27,7 @@ public class RocketLoad {
                     endless |= count == 0;
                     produce(args[0], "p" + i, w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]), count);
                     break;
-                case "consume": endless = true; consume(args[0], w[1], w[2], false); break;
-                case "fail": endless = true; consume(args[0], w[1], w[2], true); break;
+                case "consume": case "fail": case "slow": endless = true; consume(args[0], w[1], w[2], w[0]); break;
                 default: throw new IllegalArgumentException(args[i]);
             }
         }
@@ -73,19 +72,21 @@ public class RocketLoad {
         }, name).start();
     }
 
-    static void consume(String server, String topic, String group, boolean fails) throws Exception {
+    static void consume(String server, String topic, String group, String how) throws Exception {
         DefaultMQPushConsumer c = new DefaultMQPushConsumer(group);
         c.setNamesrvAddr(server);
         c.setInstanceName(group);
         c.setConsumeThreadMin(2);
         c.setConsumeThreadMax(2);
         c.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        if (how.equals("slow")) c.setPullThresholdSizeForQueue(1);
         c.subscribe(topic, "*");
         c.registerMessageListener((MessageListenerConcurrently) (msgs, context) -> {
-            if (fails) {
+            if (how.equals("fail")) {
                 refused.addAndGet(msgs.size());
                 return ConsumeConcurrentlyStatus.RECONSUME_LATER;
             }
+            if (how.equals("slow")) LockSupport.parkNanos(12_000_000L * msgs.size());
             consumed.addAndGet(msgs.size());
             return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
         });
