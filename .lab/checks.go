@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,6 +52,26 @@ func retried(ctx context.Context, b *bench) error {
 		if !strings.Contains(out, id) {
 			return fmt.Errorf("no line of stats.log is taken for %s", id)
 		}
+	}
+	return nil
+}
+
+var slowPut = regexp.MustCompile(`(?m)^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) .*(?:in lock (?:cost|elapsed)|putMessages? cost).*bodyLength=(\d{7,})`)
+
+// largeNamed checks that large messages are named if, and only if, the broker logged a slow put of one.
+func largeNamed(b *bench, w row, from time.Time) error {
+	text, err := os.ReadFile(b.in("home", "logs", "rocketmqlogs", "store.log"))
+	if err != nil {
+		return err
+	}
+	logged := false
+	for _, m := range slowPut.FindAllStringSubmatch(string(text), -1) {
+		size, _ := strconv.Atoi(m[2])
+		at, err := time.ParseInLocation(time.DateTime, m[1], time.FixedZone("GMT+8", 8*3600))
+		logged = logged || err == nil && size > 1<<20 && !at.Before(from.Truncate(time.Second))
+	}
+	if said := slices.Contains(w.Symptoms, "large-message"); said != logged {
+		return fmt.Errorf("a slow put of a large message is in the log: %t; it is named: %t", logged, said)
 	}
 	return nil
 }

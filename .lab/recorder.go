@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,15 +79,36 @@ func (r *recorder) report(ctx context.Context, from, to time.Time) (rep model.Re
 	return rep, r.ask(ctx, "/api/v1/report", query, &rep)
 }
 
-// tape makes a recording of a trial where that is wanted, until stop is called.
-func (b *bench) tape(trial string) (stop func(), err error) {
+// tape makes a recording of a trial where that is wanted, until stop is called, and a small copy of it.
+func (b *bench) tape(trial string) (stop func() error, err error) {
 	if !b.o.record {
-		return func() {}, nil
+		return func() error { return nil }, nil
 	}
-	path := b.in(trial + ".tar.zst")
-	c, err := start(b.in("record.out"), b.folder, nil, b.o.stallmark, "record", "-o", path, "--for", "10m", "--listen", strings.TrimPrefix(b.r.base, "http://"))
+	whole := b.in(trial + ".whole.tar.zst")
+	c, err := start(b.in("record.out"), b.folder, nil, b.o.stallmark, "record", "-o", whole, "--for", "10m", "--listen", strings.TrimPrefix(b.r.base, "http://"))
 	if err != nil {
 		return nil, err
 	}
-	return func() { c.stop(10 * time.Second) }, nil
+	pid, from := strconv.Itoa(b.main.pid()), time.Now()
+	groups := b.groups(pid)
+	return func() error {
+		c.stop(10 * time.Second)
+		tr := trimmer{pid: pid, from: from.Add(-time.Second), to: time.Now(), names: strings.NewReplacer(append(groups, b.folder, "/srv/"+b.product, b.o.dir, "/srv")...)}
+		return tr.trim(whole, b.in(trial+".tar.zst"))
+	}, nil
+}
+
+// groups are the control groups of a process, to be called by another name: its own, and the one that all of this was started in.
+func (b *bench) groups(pid string) (names []string) {
+	if b.group.folder != "" {
+		names = []string{"/" + filepath.Base(b.group.folder), "/broker"}
+	}
+	text, _ := os.ReadFile("/proc/" + pid + "/cgroup") // without it the names stay
+	for line := range strings.Lines(string(text)) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) == 3 && len(part[2]) > 1 && !slices.Contains(names, part[2]) {
+			names = append(names, part[2], "/session")
+		}
+	}
+	return names
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,9 +19,10 @@ type trial struct {
 	name     string
 	provoked string // in words
 	provoke  func(ctx context.Context, b *bench) error
-	causes   []string // any of them, in an incident
-	symptoms []string // any of them in the same incident, whatever their layer; empty: none is asked for
-	also     []string // further causes that are true here
+	causes   []string                                    // any of them, in an incident
+	symptoms []string                                    // any of them in the same incident, whatever their layer; empty: none is asked for
+	also     []string                                    // further causes that are true here
+	check    func(b *bench, w row, from time.Time) error // what else must be true; optional
 	settle   time.Duration
 	root     bool   // needs root
 	product  string // only for this product
@@ -88,7 +90,6 @@ func (b *bench) try(ctx context.Context, t trial) (row, error) {
 	if err != nil {
 		return w, err
 	}
-	defer stop()
 	heard, quit := make(chan time.Duration, 1), make(chan struct{})
 	go func() { heard <- b.listen(ctx, t.causes, from, quit) }()
 	err = t.provoke(ctx, b)
@@ -97,6 +98,7 @@ func (b *bench) try(ctx context.Context, t trial) (row, error) {
 	}
 	close(quit)
 	w.Seconds = (<-heard).Seconds()
+	err = errors.Join(err, stop())
 	w.Felt = felt(b.in("load.out"), mark)
 	if err != nil {
 		return w, err
@@ -109,7 +111,10 @@ func (b *bench) try(ctx context.Context, t trial) (row, error) {
 		return w, err
 	}
 	judge(&w, t, rep, from)
-	return w, nil
+	if t.check != nil {
+		err = t.check(b, w, from)
+	}
+	return w, err
 }
 
 // listen returns how long it took until a cause was said, 0 if none was.

@@ -30,11 +30,11 @@ func trials() []trial {
 		},
 		{
 			name: "large", provoked: "messages of 3 MB at a dirty limit of 64 MiB", root: true, settle: 8 * time.Second, product: "rocketmq",
-			causes: []string{"dirty-throttling"}, symptoms: []string{"large-message"}, also: besideDirty,
-			provoke: drill("dirty-throttling", 25*time.Second, "produce:large:8:3000000"),
+			causes: []string{"dirty-throttling"}, symptoms: appendSymptoms, also: besideDirty, check: largeNamed,
+			provoke: drill("dirty-throttling", 25*time.Second, "produce:large:8:3000000", "produce:large:8:3000000"),
 		},
 		{
-			name: "lag", provoked: "a new consumer reads 600 MB that are not in memory", root: true, settle: 5 * time.Second,
+			name: "lag", provoked: "a new consumer reads 1.2 GB that are not in memory", root: true, settle: 5 * time.Second,
 			causes: coldReads,
 			also:   []string{"disk-saturation", "disk-slow", "memcg-reclaim", "mmap-fault-stall"}, provoke: lag,
 		},
@@ -110,7 +110,7 @@ func freeze(length time.Duration) func(context.Context, *bench) error {
 
 // lag lets a consumer begin at data that has left memory.
 func lag(ctx context.Context, b *bench) error {
-	c, err := b.load(ctx, "produce:old:400:65536:9600")
+	c, err := b.load(ctx, "produce:old:800:65536:19200")
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func lag(ctx context.Context, b *bench) error {
 	if err := b.forget(); err != nil {
 		return err
 	}
-	// Half a minute after it was evicted it is no longer what had just been there.
+	// Some time after it was evicted it is no longer what had just been there.
 	return underLoad(65*time.Second, "slow:old:lab-late")(ctx, b)
 }
 
