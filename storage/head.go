@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -38,12 +39,13 @@ type head struct {
 	byKey  map[string]*entry
 	byPtr  map[*model.Series]*entry
 	byName map[string][]*entry
-	order  []slot // of the previous beat: the next one is nearly always the same
-	fresh  int64  // time of the last beat that did not continue the one before
-	after  int64  // time of the last beat before the head began
-	seq    uint64 // of the next row
-	bytes  int64  // of all columns
-	key    []byte // scratch
+	order  []slot   // of the previous beat: the next one is nearly always the same
+	fresh  int64    // time of the last beat that did not continue the one before
+	after  int64    // time of the last beat before the head began
+	seq    uint64   // of the next row
+	bytes  int64    // of all columns
+	all    []uint16 // 0, 1, 2 ...: the rows of every column that has had a value in each; never written again
+	key    []byte   // scratch
 }
 
 // span is one minute of beats.
@@ -63,6 +65,7 @@ type column struct {
 	entry *entry
 	rows  []uint16
 	vals  []float64
+	own   bool // rows are its own, not the head's
 }
 
 // entry is one series of the head.
@@ -171,8 +174,8 @@ func (h *head) add(b model.Batch, fresh bool) taken {
 	return beatTaken
 }
 
-// sampleBytes is what a sample takes in a column.
-const sampleBytes = 8 + 2
+// sampleBytes is what a sample takes in a column that has one in each row.
+const sampleBytes = 8
 
 // put appends sample i of a beat to its column.
 func (h *head) put(s *span, row uint16, i int, sample *model.Sample) {
@@ -188,8 +191,34 @@ func (h *head) put(s *span, row uint16, i int, sample *model.Sample) {
 		c.vals[n-1] = sample.Value // twice in one beat: the last one counts
 		return
 	}
-	c.rows = append(c.rows, row)
+	h.addRow(c, row)
 	c.vals = append(c.vals, sample.Value)
+}
+
+// addRow notes that the column has a value in this row. As long as that is so for
+// each, its rows are the first of those that all columns share.
+func (h *head) addRow(c *column, row uint16) {
+	n := len(c.rows)
+	switch {
+	case c.own:
+		c.rows = append(c.rows, row)
+	case int(row) == n:
+		c.rows = h.firstRows(n + 1)
+	default:
+		c.rows = append(slices.Clone(c.rows), row)
+		c.own = true
+	}
+}
+
+// firstRows is the first n rows.
+func (h *head) firstRows(n int) []uint16 {
+	if n > len(h.all) {
+		h.all = make([]uint16, min(max(2*n, h.rows), maxRows))
+		for i := range h.all {
+			h.all[i] = uint16(i)
+		}
+	}
+	return h.all[:n:n]
 }
 
 // entryOf finds the entry of a series by pointer, then by key, or makes it.

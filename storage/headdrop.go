@@ -28,7 +28,7 @@ func (h *head) cutSpan(s *span, t int64) {
 	s.times = slices.Clone(s.times[:rows])
 	for _, c := range s.columns {
 		n, _ := slices.BinarySearch(c.rows, uint16(rows))
-		c.rows, c.vals = slices.Clone(c.rows[:n]), slices.Clone(c.vals[:n])
+		c.rows, c.vals, c.own = slices.Clone(c.rows[:n]), slices.Clone(c.vals[:n]), true
 	}
 }
 

@@ -4,13 +4,12 @@ package storage
 // steady beat allocates once a minute and not once a series.
 type slab struct {
 	columns []column
-	rows    []uint16
 	vals    []float64
 }
 
 // newSlab makes room for n columns of the given rows.
 func newSlab(n, rows int) slab {
-	return slab{make([]column, n), make([]uint16, n*rows), make([]float64, n*rows)}
+	return slab{make([]column, n), make([]float64, n*rows)}
 }
 
 // column takes the next column, from a further slab if this one is used up.
@@ -19,7 +18,7 @@ func (s *slab) column(rows int) *column {
 		*s = newSlab(16, rows)
 	}
 	c := &s.columns[0]
-	c.rows, c.vals = s.rows[:0:rows], s.vals[:0:rows]
-	s.columns, s.rows, s.vals = s.columns[1:], s.rows[rows:], s.vals[rows:]
+	c.vals = s.vals[:0:rows]
+	s.columns, s.vals = s.columns[1:], s.vals[rows:]
 	return c
 }
