@@ -64,6 +64,9 @@ func ownPanels() []panel {
 	return []panel{
 		{title: "Sampler lateness", unit: "seconds", note: "How late each beat came.", lines: []line{{expr: `stallmark_sampler_lateness_seconds`}}},
 		{title: "Beats lost", unit: "count", note: "Since the start; a beat that was missed is not made up for.", lines: []line{{expr: `stallmark_sampler_beats_lost_total`}}},
+		{title: "CPU time", unit: "percent", note: "Of one CPU, by each of the two processes.", lines: []line{{expr: `100 * rate(stallmark_self_cpu_seconds_total[10s])`, label: "process"}}},
+		{title: "Resident memory", unit: "bytes", note: "Pages of the program count in both processes.", lines: []line{{expr: `stallmark_self_resident_memory_bytes`, label: "process"}}},
+		{title: "Written to disk", unit: "bytes/s", lines: []line{{expr: `rate(stallmark_self_written_bytes_total[1m])`, label: "process"}}},
 		{title: "Slowest sources", unit: "seconds", lines: []line{{expr: `topk(5, stallmark_source_duration_seconds)`, label: "source"}}},
 	}
 }

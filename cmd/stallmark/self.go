@@ -33,9 +33,11 @@ type selfSource struct {
 type selfPart struct {
 	name     string
 	cpu, rss *model.Series
+	written  *model.Series
 	seconds  float64
 	bytes    float64
-	err      error // why it could not be read, nil if it could
+	wrote    float64 // bytes, less than 0 where the kernel does not tell
+	err      error   // why it could not be read, nil if it could
 	gone     bool
 }
 
@@ -44,6 +46,8 @@ func newSelfPart(name string) *selfPart {
 		name: name,
 		cpu:  model.NewSeries("stallmark_self_cpu_seconds_total", "process", name),
 		rss:  model.NewSeries("stallmark_self_resident_memory_bytes", "process", name),
+
+		written: model.NewSeries("stallmark_self_written_bytes_total", "process", name),
 	}
 }
 
@@ -79,6 +83,9 @@ func (s *selfSource) Collect(_ collectors.Root, out *collectors.Out) error {
 		default:
 			out.Add(p.cpu, p.seconds)
 			out.Add(p.rss, p.bytes)
+			if p.wrote >= 0 {
+				out.Add(p.written, p.wrote)
+			}
 		}
 	}
 	if detail != "" {
@@ -97,6 +104,7 @@ func (s *selfSource) look(p *selfPart, pid int) {
 		}
 	}
 	var cpu time.Duration
+	var err error
 	if cpu, p.err = s.cpu(pid); p.err != nil {
 		return
 	}
@@ -106,6 +114,24 @@ func (s *selfSource) look(p *selfPart, pid int) {
 	p.seconds = cpu.Seconds()
 	p.bytes, p.err = residentPages(s.buf)
 	p.bytes *= s.pageSize
+	if s.buf, err = s.root.Read(dir+"io", s.buf); err != nil {
+		s.buf, p.wrote = s.buf[:0], -1
+		return
+	}
+	p.wrote = writtenBytes(s.buf)
+}
+
+// writtenBytes is write_bytes of /proc/PID/io, the bytes that were sent to a disk or
+// are to be (proc_pid_io(5)); less than 0 if it is not there.
+func writtenBytes(io []byte) float64 {
+	for line := range bytes.Lines(io) {
+		if rest, ok := bytes.CutPrefix(line, []byte("write_bytes: ")); ok {
+			if n, err := strconv.ParseUint(string(bytes.TrimSpace(rest)), 10, 64); err == nil {
+				return float64(n)
+			}
+		}
+	}
+	return -1
 }
 
 // residentPages is the second number of /proc/PID/statm.

@@ -111,6 +111,12 @@ func processes(d *Data) {
 	d.Always(402*gib, "node_filesystem_avail_bytes", "mountpoint", "/data/rocketmq", "device", "nvme1n1", "fstype", "xfs")
 	d.Gauge(func(s float64) (float64, bool) { return 0.0006 + 0.0004*noise(s, 11), true }, "stallmark_sampler_lateness_seconds")
 	d.Always(0, "stallmark_sampler_beats_lost_total")
+	for i, process := range []string{"recorder", "storage"} {
+		share := float64(i + 1)
+		d.Counter(func(float64) float64 { return 0.004 / share }, "stallmark_self_cpu_seconds_total", "process", process)
+		d.Counter(func(float64) float64 { return 1700 * (share - 0.99) }, "stallmark_self_written_bytes_total", "process", process)
+		d.Always((36-12*float64(i))*mib, "stallmark_self_resident_memory_bytes", "process", process)
+	}
 	for i, source := range []string{"vmstat", "meminfo", "diskstats", "pressure", "threads"} {
 		d.Gauge(func(s float64) (float64, bool) { return float64(i+1) * (40 + 9*noise(s, float64(i))) * 1e-6, true },
 			"stallmark_source_duration_seconds", "source", source)
