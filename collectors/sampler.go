@@ -132,11 +132,15 @@ func (s *Sampler) Run(ctx context.Context) error {
 	}
 }
 
-// nextBeat is the first multiple of the interval after now. It follows the
-// wall clock when that jumps, and counts the beats that were lost.
+// nextBeat is the newest multiple of the interval that is due already, for a beat
+// that begins late is not lost, or else the first one after now. It follows the wall
+// clock when that jumps, and counts the beats that were lost: those that could not
+// begin before the next was due.
 func (s *Sampler) nextBeat(last time.Time) time.Time {
-	now := s.cfg.Now()
-	next := now.Truncate(s.cfg.Interval).Add(s.cfg.Interval)
+	next := s.cfg.Now().Truncate(s.cfg.Interval)
+	if !next.After(last) {
+		next = next.Add(s.cfg.Interval)
+	}
 	if gap := next.Sub(last); gap > s.cfg.Interval {
 		s.lost += float64(gap/s.cfg.Interval) - 1
 	}

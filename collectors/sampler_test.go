@@ -143,8 +143,9 @@ func TestSamplerCountsLostBeats(t *testing.T) {
 		_ = s.Run(ctx)
 		synctest.Wait()
 		lost := sink.values("stallmark_sampler_beats_lost_total")
-		if lost[len(lost)-1] != 3 {
-			t.Errorf("beats lost %v, want 3 at the end", lost)
+		// At 5.5 s the beat of 5 s is late, those of 3 and 4 s are lost.
+		if late := sink.values("stallmark_sampler_lateness_seconds"); lost[len(lost)-1] != 2 || late[2] != 0.5 || len(late) != 8 {
+			t.Errorf("beats lost %v, want 2 at the end; late %v", lost, late)
 		}
 	})
 }
@@ -185,7 +186,7 @@ func TestSamplerCountsBeatsLostBeforeAChange(t *testing.T) {
 		s.cfg.AfterBeat = func(context.Context, time.Time) {
 			if len(sink.batches) == 1 {
 				_ = s.SetInterval(500 * time.Millisecond)
-				time.Sleep(1700 * time.Millisecond) // over the beat at 2 s
+				time.Sleep(2700 * time.Millisecond) // over the beat at 2 s
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second+time.Millisecond)
