@@ -159,10 +159,10 @@ func allLegacy() []legacyCase { return append(legacyCases(), legacyShapes()...) 
 // writes without a lock, and its processor times are no pause's. Only the duration
 // stays whole, which HotSpot prints in one piece.
 func TestLegacyInterleaved(t *testing.T) {
-	const duration = ", 0.0106548 secs"
+	const duration = ", 0.0106548 secs]"
 	const cms = "10.200: [GC (Allocation Failure) 10.200: [ParNew: 86K->10K(97K), 0.0088699 secs] 86K->80K(316K)" + duration +
-		"] [Times: user=0.02 sys=0.00, real=0.01 secs]\n"
-	const g1 = "10.200: [GC pause (G1 Evacuation Pause) (young)" + duration + "]\n" +
+		" [Times: user=0.02 sys=0.00, real=0.01 secs]\n"
+	const g1 = "10.200: [GC pause (G1 Evacuation Pause) (young)" + duration + "\n" +
 		"   [Eden: 14.0M(14.0M)->0.0B(20.0M) Survivors: 0.0B->2.0M Heap: 14.0M(128.0M)->2.0M(128.0M)]\n [Times: user=0.02 sys=0.00, real=0.01 secs]\n"
 	for name, c := range map[string]struct{ log, into string }{
 		"CMS, an end":   {cms, "10.210: [CMS-concurrent-mark: 0.090/0.100 secs] [Times: user=7.00 sys=6.00, real=5.00 secs] \n"},
