@@ -251,11 +251,13 @@ func (d *folder) positions(base string) []Position {
 	return found
 }
 
-// own splits positions into those of the logs in this folder and others.
+// own splits positions into those of this target's logs and others: several targets
+// may be in one folder, as a broker's own logs and its JVM's GC log are.
 func (d *folder) own(all []Position) (own, others []Position) {
 	prefix := d.logKey("")
 	for _, p := range all {
-		if base, ok := strings.CutPrefix(p.Log, prefix); ok && !strings.Contains(base, "/") {
+		if base, ok := strings.CutPrefix(p.Log, prefix); ok && !strings.Contains(base, "/") &&
+			matchesAny(base, d.target.Names) && !matchesAny(base, d.target.Except) {
 			own = append(own, p)
 		} else {
 			others = append(others, p)

@@ -66,3 +66,47 @@ func TestSeveralFoldersOverRestarts(t *testing.T) {
 		t.Errorf("lines %s", strings.Join(all, ", "))
 	}
 }
+
+// TestTwoTargetsInOneFolderOverARestart has a broker's log and its GC log side by side:
+// each goes on where it was.
+func TestTwoTargetsInOneFolderOverARestart(t *testing.T) {
+	root := t.TempDir()
+	logs := []string{"server.log", "kafkaServer-gc.log", "journal.export"}
+	for _, n := range logs {
+		must(t, os.WriteFile(filepath.Join(root, n), []byte("there before\n"), 0o600))
+	}
+	got := &census{seen: map[string]int{}}
+	var saved []Position
+	for round := range 3 {
+		for _, n := range logs { // in the first round they are there before, later nobody reads
+			appendTo(t, filepath.Join(root, n), fmt.Sprintf("%s %d\n", n, round))
+		}
+		f := New(Config{Open: func(*File) Consumer { return got }, Now: time.Now, Saved: saved})
+		f.SetTargets([]Target{
+			{Folder: root, Names: []string{"*.log"}, Except: []string{"*gc*.log"}},
+			{Folder: root, Names: []string{"kafkaServer-gc.log"}, Kind: KindGC},
+			{Folder: root, Names: []string{"journal.export"}},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() { f.Run(ctx) })
+		until(t, func() bool {
+			states, _ := f.Status()
+			return len(states) == 3 && !slices.ContainsFunc(states, func(s Status) bool { return !s.Found })
+		})
+		until(t, func() bool { return got.count() >= 3*round })
+		cancel()
+		done.Wait()
+		saved = f.Positions()
+		if len(saved) != 3 {
+			t.Errorf("round %d: positions %+v", round, saved)
+		}
+	}
+	for round := 1; round < 3; round++ {
+		for _, n := range logs {
+			if line := fmt.Sprintf("%s %d", n, round); got.seen[line] != 1 {
+				t.Errorf("%q came %d times", line, got.seen[line])
+			}
+		}
+	}
+}

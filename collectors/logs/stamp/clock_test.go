@@ -93,6 +93,22 @@ func TestResolve(t *testing.T) {
 			want: "2026-10-25T00:30:00Z", late: time.Hour + time.Millisecond, note: "was shown twice",
 		},
 		{
+			name: "half an hour that is repeated", line: "[2026-04-05 01:45:00,000] x", options: Options{Zone: load(t, "Australia/Lord_Howe")},
+			want: "2026-04-04T14:45:00Z", late: 30*time.Minute + time.Millisecond, note: "was shown twice",
+		},
+		{
+			name: "half an hour that is left out", line: "[2026-10-04 02:15:00,000] x", options: Options{Zone: load(t, "Australia/Lord_Howe")},
+			want: "2026-10-03T15:45:00Z", early: 30 * time.Minute, late: time.Millisecond, note: "was never shown",
+		},
+		{
+			name: "a repeated hour in a zone with three quarters", line: "[2026-04-05 03:00:00,000] x", options: Options{Zone: load(t, "Pacific/Chatham")},
+			want: "2026-04-04T13:15:00Z", late: time.Hour + time.Millisecond, note: "was shown twice",
+		},
+		{
+			name: "a day that was left out", line: "[2011-12-30 12:00:00,000] x", options: Options{Zone: load(t, "Pacific/Apia")},
+			want: "2011-12-30T22:00:00Z", early: 24 * time.Hour, late: time.Millisecond, note: "was never shown",
+		},
+		{
 			name: "no year, this one", line: "Jan  2 03:04:05 h x", options: Options{Reference: ref},
 			want: "2026-01-02T03:04:05Z", late: time.Second,
 		},
