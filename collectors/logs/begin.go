@@ -11,8 +11,9 @@ type Position struct {
 	Name string `json:"name"` // of the file in the folder when it was last seen
 	Ino  uint64 `json:"ino"`
 	mark
-	Skipping bool  `json:"skipping,omitempty"` // inside an overlong line
-	Mtime    int64 `json:"mtime"`              // nanoseconds since 1970, of the file
+	Skipping bool   `json:"skipping,omitempty"` // inside an overlong line
+	Mtime    int64  `json:"mtime"`              // nanoseconds since 1970, of the file
+	Zone     string `json:"zone,omitempty"`     // of the stamps, if lines have shown it
 }
 
 // begin decides where a stream that was never looked at is read from.

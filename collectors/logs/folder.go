@@ -213,6 +213,7 @@ func (d *folder) addStream(base string) {
 	t := d.target
 	t.Folder = d.path
 	file := t.fileFor(base)
+	file.zone = d.savedZone(base)
 	s := &stream{base: base, file: file, feeder: newFeeder(file, d.cfg.Open(file)), claim: claim{d.id.inode, base}}
 	s.feeder.framer.boot = d.cfg.Boot
 	d.streams[base] = s

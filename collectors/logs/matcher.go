@@ -117,6 +117,16 @@ func newClock(s *Source, file *File) *stamp.Clock {
 	return c
 }
 
+// shown implements zoned.
+func (m *matcher) shown() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if z := m.clock.Zone(); z.Proof == stamp.Observed || z.Proof == stamp.Proven {
+		return z.Location.String()
+	}
+	return ""
+}
+
 // Line implements Consumer.
 func (m *matcher) Line(l *Line) {
 	if m.owed > 0 {

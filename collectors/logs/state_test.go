@@ -6,6 +6,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
+
+	"stallmark/collectors/logs/match"
+	"stallmark/collectors/logs/stamp"
+	"stallmark/storage/model"
 )
 
 func TestState(t *testing.T) {
@@ -65,4 +70,38 @@ func FuzzState(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestTheZoneIsRemembered has lines that were written while nobody read: only the last
+// run has seen in which zone.
+func TestTheZoneIsRemembered(t *testing.T) {
+	r := newRig(t, nil, "server.log")
+	r.append("server.log", "x\n")
+	r.poll()
+	set, err := match.New([]model.LogPattern{inLock})
+	must(t, err)
+	m := newMatcher(NewSource(SourceConfig{Patterns: set, Now: r.cfg.Now}), r.d.order[0].file)
+	m.clock.SawLive(stampOf(t, "2026-01-02 08:49:05 x"), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	r.d.order[0].feeder.consumer = m
+	r.append("server.log", "y\n")
+	r.poll()
+	data, err := EncodeState(r.saved())
+	must(t, err)
+	saved, err := DecodeState(data)
+	must(t, err)
+	r.d.shut()
+	r.start(saved, "server.log")
+	r.poll()
+	if z := r.d.order[0].file.zone; z.Proof != stamp.Observed || z.Location.String() != "UTC+05:45" {
+		t.Errorf("zone %v of positions %+v", z, saved)
+	}
+}
+
+func stampOf(t *testing.T, line string) stamp.Stamp {
+	t.Helper()
+	s, ok := stamp.Find([]byte(line))
+	if !ok {
+		t.Fatal(line)
+	}
+	return s
 }

@@ -3,6 +3,8 @@ package logs
 import (
 	"slices"
 	"time"
+
+	"stallmark/collectors/logs/stamp"
 )
 
 // Status is what is known of one log, or of a target of which nothing was found.
@@ -24,6 +26,28 @@ func (s *stream) changed() (at time.Time) {
 		}
 	}
 	return at
+}
+
+// zoned is a consumer that knows the zone of its log's stamps, by its lines.
+type zoned interface{ shown() string }
+
+// zone is the zone that the log's lines have shown, empty if none has.
+func (s *stream) zone() string {
+	if z, ok := s.feeder.consumer.(zoned); ok {
+		return z.shown()
+	}
+	return ""
+}
+
+// savedZone is the zone that the last run has seen: lines that were written
+// meanwhile cannot show it.
+func (d *folder) savedZone(base string) stamp.Zone {
+	for _, p := range d.positions(base) {
+		if l, err := stamp.ParseZone(p.Zone); err == nil && p.Zone != "" {
+			return stamp.Zone{Location: l, Proof: stamp.Observed, Why: "seen by lines before this program was started again"}
+		}
+	}
+	return stamp.Zone{}
 }
 
 func (d *folder) setBusy(now time.Time) {
@@ -50,9 +74,10 @@ func (d *folder) publish() {
 		states = append(states, Status{
 			File: s.file, Target: d.target, Problem: s.problem, Found: len(s.parts) > 0, Bytes: s.bytes, Leapt: s.leapt, Changed: s.changed(),
 		})
+		zone := s.zone()
 		for _, p := range s.parts {
 			places = append(places, Position{
-				Log: d.logKey(s.base), Name: p.name, Ino: p.last.ino, mark: p.trace.mark(), Skipping: p.skipping, Mtime: p.last.mtime,
+				Log: d.logKey(s.base), Name: p.name, Ino: p.last.ino, mark: p.trace.mark(), Skipping: p.skipping, Mtime: p.last.mtime, Zone: zone,
 			})
 		}
 	}
