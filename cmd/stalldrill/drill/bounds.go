@@ -56,7 +56,7 @@ func Survey(h host.Host, m Mode, dir string, l Limits) (Facts, error) {
 	if disk.InMemory && !l.AnyDisk {
 		return Facts{}, fmt.Errorf("%s is in memory: name a folder on a disk with --dir", dir)
 	}
-	f := Facts{Host: h, Folder: dir, Memory: memory, Leave: max(l.LeaveMemory, leastMemory+200*mib), Dirty: ceiling(h)}
+	f := Facts{Host: h, Folder: dir, Memory: memory, Leave: max(l.LeaveMemory, leastMemory+200*mib), Dirty: ceiling(h), Disk: h.WholeDisk(disk.Device)}
 	f.Scale = min(1, float64(l.room(disk.Free))/float64(m.Disk))
 	if f.Scale < smallestScale {
 		return Facts{}, fmt.Errorf("the disk is too full: %s are free, it wants %s and must leave %s",

@@ -53,8 +53,9 @@ type Plan struct {
 // begins.
 type Setting struct {
 	Path, Value string
-	Early       bool // before others prepare
-	IfThere     bool // older kernels do not have it
+	Back        string // what is written to take it back; empty: the value that it had
+	Early       bool   // before others prepare
+	IfThere     bool   // older kernels do not have it
 }
 
 // Specs are all processes of the plan.
@@ -71,6 +72,7 @@ type Facts struct {
 	Leave  int64 // bytes of available memory that eaters leave
 	Dirty  int64 // bytes at which writers begin to be paused: the freerun ceiling; 0 if unknown
 	Group  host.Cgroups
+	Disk   string // the physical disk of the folder, "major:minor"
 	ZRAM   bool
 }
 

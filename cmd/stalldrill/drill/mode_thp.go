@@ -19,10 +19,11 @@ func thpCompaction() Mode {
 		Signs:   []Sign{{Counter: "compact_stall", AtLeast: 1}},
 		Plan: func(f Facts) Plan {
 			dir := filepath.Join(f.Host.Sys, "kernel/mm/transparent_hugepage")
+			huge := work.Task{
+				Name: "huge", Do: work.Huge, Size: min(4*gib, f.Memory.Available/7/mib*mib), Bytes: 4 * mib, Rate: 40, Late: true,
+			}
 			return Plan{
-				Victim: f.victim(work.Task{
-					Name: "huge", Do: work.Huge, Size: min(4*gib, f.Memory.Available/4/mib*mib), Bytes: 4 * mib, Rate: 20, Late: true,
-				}),
+				Victim: f.victim(huge, huge),
 				Loads: []work.Spec{load(work.Task{
 					Name: "fragment", Do: work.Fragment, Path: f.file("hole"), Size: 4 * f.Memory.Total, Bytes: 2 * mib, Rate: 10, Floor: 2 * f.Memory.High,
 				})},

@@ -205,6 +205,9 @@ func (r *run) apply(early bool) error {
 // set makes a setting. A memory limit is refused as busy while the group cannot
 // be brought below it: its dirty pages must be written first.
 func (r *run) set(s Setting) (err error) {
+	if s.Back != "" {
+		return r.journal.Order(s.Path, s.Value, s.Back)
+	}
 	for range 5 {
 		if err = r.journal.Set(s.Path, s.Value); !errors.Is(err, unix.EBUSY) {
 			return err

@@ -14,7 +14,7 @@ type Cgroups struct {
 	Parent  string // the new group is a folder below this one
 }
 
-// FindCgroups finds where a controller ("memory", "cpu") lives. In version 1 it
+// FindCgroups finds where a controller ("memory", "cpu", "io") lives. In version 1 it
 // is our own group; in version 2 the root, since a group with processes may not
 // have children with controllers.
 func (h Host) FindCgroups(controller string) (Cgroups, error) {
@@ -23,12 +23,16 @@ func (h Host) FindCgroups(controller string) (Cgroups, error) {
 		return Cgroups{}, err
 	}
 	var unified string
+	old := controller // as version 1 calls it
+	if controller == "io" {
+		old = "blkio"
+	}
 	for line := range strings.Lines(mounts) {
 		m, ok := parseMount(line)
 		switch {
 		case !ok:
-		case m.kind == "cgroup" && slices.Contains(m.options, controller):
-			return Cgroups{1, h.ownGroup(m, controller)}, nil
+		case m.kind == "cgroup" && slices.Contains(m.options, old):
+			return Cgroups{1, h.ownGroup(m, old)}, nil
 		case m.kind == "cgroup2":
 			unified = m.point
 		}

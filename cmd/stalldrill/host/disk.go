@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,4 +32,20 @@ func ReadDisk(dir string) (Disk, error) {
 		InMemory: fs.Type == unix.TMPFS_MAGIC || fs.Type == unix.RAMFS_MAGIC,
 		Device:   fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev)),
 	}, nil
+}
+
+// WholeDisk is the device that a partition is part of, as "major:minor"; any
+// other device is itself.
+func (h Host) WholeDisk(device string) string {
+	folder, err := filepath.EvalSymlinks(filepath.Join(h.Sys, "dev/block", device))
+	if err != nil {
+		return device
+	}
+	if _, err := os.Stat(filepath.Join(folder, "partition")); err != nil {
+		return device
+	}
+	if whole, err := Read(filepath.Join(folder, "../dev")); err == nil {
+		return whole
+	}
+	return device
 }

@@ -84,7 +84,8 @@ func TestWaits(t *testing.T) {
 func TestFindCgroups(t *testing.T) {
 	h := tree(t, map[string]string{"proc/self/cgroup": "4:memory:/own\n1:cpu,cpuacct:/gone\n0::/\n", "sys/v1/own/tasks": "", "sys/v2/cgroup.controllers": "io pids"})
 	v1, v2 := filepath.Join(h.Sys, "v1"), filepath.Join(h.Sys, "v2")
-	mounts := "31 23 0:28 / /x rw shared:1 - tmpfs tmpfs rw\n" +
+	mounts := "29 23 0:26 / " + v1 + " rw,relatime - cgroup cgroup rw,blkio\n" +
+		"31 23 0:28 / /x rw shared:1 - tmpfs tmpfs rw\n" +
 		"35 31 0:32 / " + v1 + " rw,relatime - cgroup cgroup rw,memory\n" +
 		"36 31 0:33 / " + v1 + " rw,relatime - cgroup cgroup rw,cpuacct,cpu\n" +
 		"41 31 0:38 / " + v2 + " rw,relatime - cgroup2 cgroup2 rw\nbroken line\n"
@@ -94,7 +95,8 @@ func TestFindCgroups(t *testing.T) {
 	for controller, want := range map[string]Cgroups{
 		"memory": {1, filepath.Join(v1, "own")},
 		"cpu":    {1, v1}, // its own group is not in this mount
-		"io":     {2, v2},
+		"io":     {1, v1},
+		"pids":   {2, v2},
 	} {
 		if got, err := h.FindCgroups(controller); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", controller, got, err, want)
@@ -102,6 +104,20 @@ func TestFindCgroups(t *testing.T) {
 	}
 	if got, err := h.FindCgroups("hugetlb"); err == nil {
 		t.Errorf("hugetlb: got %+v", got)
+	}
+}
+
+func TestWholeDisk(t *testing.T) {
+	h := tree(t, map[string]string{"sys/disk/dev": "8:0\n", "sys/disk/part/partition": "1\n", "sys/disk/part/dev": "8:1\n", "sys/dev/block/x": ""})
+	for device, folder := range map[string]string{"8:0": "disk", "8:1": "disk/part"} {
+		if err := os.Symlink(filepath.Join(h.Sys, folder), filepath.Join(h.Sys, "dev/block", device)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for device, want := range map[string]string{"8:0": "8:0", "8:1": "8:0", "9:9": "9:9"} {
+		if got := h.WholeDisk(device); got != want {
+			t.Errorf("%s: got %s, want %s", device, got, want)
+		}
 	}
 }
 

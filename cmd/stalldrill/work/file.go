@@ -3,6 +3,7 @@ package work
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 
@@ -77,6 +78,13 @@ func forget(f *os.File) error {
 		return err
 	}
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+}
+
+// warm brings a whole file into memory, so that a task finds it hot from its
+// first operation on.
+func warm(f *os.File, size int64) error {
+	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, size)}, make([]byte, mib))
+	return err
 }
 
 // noise is random bytes: storage may compress or drop zeros.

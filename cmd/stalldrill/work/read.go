@@ -3,6 +3,7 @@ package work
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -28,10 +29,20 @@ func (f *forgetter) step() error {
 	return f.drop()
 }
 
+// openData opens a file to be read, which is in memory for hot tasks and not
+// for cold ones.
+func openData(t Task) (*os.File, error) {
+	f, err := onDisk(t.Path, t.Size)
+	if err == nil && (t.Do == HotRead || t.Do == HotMap) {
+		err = warm(f, t.Size)
+	}
+	return f, err
+}
+
 // openRead reads at random places. Without read-ahead, since a consumer of old
 // messages jumps about.
 func openRead(t Task) (operation, error) {
-	f, err := onDisk(t.Path, t.Size)
+	f, err := openData(t)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +62,7 @@ func openRead(t Task) (operation, error) {
 // openMapRead loads from random pages of a mapping: a page that is not in
 // memory is a major fault.
 func openMapRead(t Task) (operation, error) {
-	f, err := onDisk(t.Path, t.Size)
+	f, err := openData(t)
 	if err != nil {
 		return nil, err
 	}
