@@ -54,6 +54,7 @@ func (r *reader) decode(n *yaml.Node) *Signature {
 			r.list(n, func(n *yaml.Node) { s.Evidence = append(s.Evidence, r.evidence(n)) })
 		},
 		"explains":     func(n *yaml.Node) { s.Explains = r.ids(n) },
+		"independent":  func(n *yaml.Node) { s.Independent = r.promql(n, vector) },
 		"quiet":        func(n *yaml.Node) { s.Quiet = r.quiet(n) },
 		"differential": func(n *yaml.Node) { s.Differential = r.ids(n) },
 		"what":         func(n *yaml.Node) { s.What = r.text(n) },

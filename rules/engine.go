@@ -267,7 +267,7 @@ func (e *Engine) settle(ctx context.Context, b *beat, m move) (model.Finding, bo
 		if m.holds {
 			var err error
 			t.caveat, err = t.noBaseline(ctx, b)
-			errs = append(errs, err, t.advise(ctx, b))
+			errs = append(errs, err, t.advise(ctx, b), t.weigh(ctx, b))
 			t.ruledOut = t.ruling.update(ctx, b, e, t.sig, t.started)
 		}
 		f = t.finding(ctx, b, m.holds)

@@ -22,6 +22,7 @@ const slack = 5 * time.Second
 //     that reaches most of them; else the earliest finding;
 //   - a finding explains only what began, or was first told of by a log, at the
 //     earliest 5 s before it;
+//   - one that is measured to be independent is explained by nothing;
 //   - a finding that another cause of the incident explains is not the root;
 //   - of two that reach as many the more severe, then the earlier;
 //   - an `info` cause gives way to another cause that reaches as little as it does.
@@ -96,9 +97,9 @@ func overlap(a, b *model.Finding) bool {
 }
 
 // explains reports whether a accounts for b directly: it names it, overlaps
-// with it and did not begin after it.
+// with it and did not begin after it, and b was not measured to be independent.
 func explains(a, b *model.Finding) bool {
-	return a.ID != b.ID && slices.Contains(a.Explains, b.Signature) && overlap(a, b) && !late(a, b)
+	return a.ID != b.ID && !b.Independent && slices.Contains(a.Explains, b.Signature) && overlap(a, b) && !late(a, b)
 }
 
 // late reports whether a began too late to account for b. What a log tells when it

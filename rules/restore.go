@@ -54,6 +54,9 @@ func restoreTracked(s *Signature, f model.Finding) *tracked {
 		restored: &restoration{},
 	}
 	t.told.first = f.Told
+	if f.Independent {
+		t.apart = 1
+	}
 	if t.subject == nil {
 		t.subject = map[string]string{}
 	}

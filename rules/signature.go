@@ -38,6 +38,7 @@ type Signature struct {
 
 	Evidence     []EvidenceRule
 	Explains     []string // ids of signatures that this one accounts for
+	Independent  string   // gives the subjects that nothing else accounts for, whatever explains this signature
 	Quiet        *Quiet   // nil if the file has none
 	Differential []string // ids shown first among the ruled-out
 	What         string

@@ -33,6 +33,7 @@ type tracked struct {
 	witnesses witnesses
 	ruling    ruling
 	ruledOut  []model.RuledOut
+	apart     int // beats in which it was independent, less those in which it was not
 	sure      model.Confidence
 	caveat    string // what keeps it from being surer
 	remedy    []model.Remedy
@@ -200,12 +201,31 @@ func (t *tracked) finding(ctx context.Context, b *beat, holds bool) model.Findin
 		Evidence: t.evidence(ctx, b, holds), Explains: append([]string{}, t.sig.Explains...),
 		RuledOut: t.ruledOut, Remedy: t.remedy, Caveat: t.caveat, What: t.sig.What,
 	}
+	f.Independent = t.apart > 0
 	if f.Remedy == nil {
 		f.Remedy = []model.Remedy{}
 	}
 	t.sure = surer(t.sure, withCaveat(ConfidenceOf(f.Evidence), t.caveat))
 	f.Confidence = t.sure
 	return f
+}
+
+// weigh notes whether anything else can account for the subject in this beat.
+// Most beats decide, so that one burst of another's traffic does not.
+func (t *tracked) weigh(ctx context.Context, b *beat) error {
+	if t.sig.Independent == "" {
+		return nil
+	}
+	v, err := b.instant(ctx, t.sig.Independent)
+	switch {
+	case err != nil:
+		return err
+	case speaksOf(v, t.subject):
+		t.apart++
+	default:
+		t.apart--
+	}
+	return nil
 }
 
 // end is when the stall was last seen.

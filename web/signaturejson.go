@@ -26,6 +26,7 @@ type signatureData struct {
 	KeepFiringFor float64           `json:"keep_firing_for_seconds"`
 	Evidence      []signatureProof  `json:"evidence"`
 	Explains      []string          `json:"explains"`
+	Independent   string            `json:"independent,omitempty"`
 	Differential  []string          `json:"differential"`
 	Remedy        []signatureRemedy `json:"remedy"`
 	References    []string          `json:"references"`
@@ -60,7 +61,7 @@ func dataOf(sig *rules.Signature, states map[string]view.State) signatureData {
 		What: sig.What, Needs: list(sig.Needs), When: sig.When, Extent: sig.Extent,
 		For: sig.For.Seconds(), KeepFiringFor: sig.KeepFiringFor.Seconds(),
 		Evidence: []signatureProof{}, Remedy: []signatureRemedy{},
-		Explains: list(sig.Explains), Differential: list(sig.Differential), References: list(sig.References),
+		Explains: list(sig.Explains), Independent: sig.Independent, Differential: list(sig.Differential), References: list(sig.References),
 		Proven: sig.Proven.String(), File: sig.File, BuiltIn: sig.BuiltIn,
 	}
 	for _, e := range sig.Evidence {

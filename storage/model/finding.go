@@ -120,6 +120,9 @@ type Finding struct {
 	Told     *time.Time `json:"told,omitempty"`
 	Evidence []Evidence `json:"evidence"`
 	Explains []string   `json:"explains"`
+	// Independent is true where it is measured that what may explain this finding
+	// is not what makes it.
+	Independent bool `json:"independent,omitempty"`
 	RuledOut []RuledOut `json:"ruled_out,omitempty"` // as it stood while firing
 	Remedy   []Remedy   `json:"remedy"`
 	Caveat   string     `json:"caveat,omitempty"` // what keeps the confidence down, like "no baseline yet"

@@ -46,22 +46,23 @@ type Signatures struct {
 // Signature is the page of one signature.
 type Signature struct {
 	Page
-	Row        SignatureRow
-	Proven     string
-	What       []string
-	Needs      []string
-	When       string
-	Extent     string
-	For        string
-	Keep       string
-	Evidence   []Asked
-	Explains   []Choice
-	Friends    []Choice // told apart from these
-	Remedies   []Advice
-	References []Reference
-	Tests      []string
-	File       string
-	Recent     []Brief
+	Row         SignatureRow
+	Proven      string
+	What        []string
+	Needs       []string
+	When        string
+	Extent      string
+	Independent string
+	For         string
+	Keep        string
+	Evidence    []Asked
+	Explains    []Choice
+	Friends     []Choice // told apart from these
+	Remedies    []Advice
+	References  []Reference
+	Tests       []string
+	File        string
+	Recent      []Brief
 }
 
 // Asked is a piece of evidence that a signature asks for.
@@ -154,7 +155,7 @@ func NewSignature(p Page, s *rules.Signature, states map[string]State) Signature
 	w := p.Window
 	page := Signature{
 		Page: p, Row: RowOf(s, states, w), What: paragraphs(s.What), Needs: cleaned(s.Needs),
-		When: format.Code(strings.TrimSpace(s.When)), Extent: format.Code(strings.TrimSpace(s.Extent)), For: spanText(s.For), Keep: spanText(s.KeepFiringFor),
+		When: format.Code(strings.TrimSpace(s.When)), Extent: format.Code(strings.TrimSpace(s.Extent)), Independent: format.Code(strings.TrimSpace(s.Independent)), For: spanText(s.For), Keep: spanText(s.KeepFiringFor),
 		File: format.Clean(s.File), Proven: format.Clean(s.Proven.String()), Explains: signatureLinks(s.Explains, w), Friends: signatureLinks(s.Differential, w),
 	}
 	for _, e := range s.Evidence {
