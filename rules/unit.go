@@ -16,6 +16,17 @@ func units() []string {
 	}
 }
 
+// Side says in words where a value lies beside a threshold, which follows.
+func Side(v, threshold float64) string {
+	switch {
+	case v > threshold:
+		return "over the threshold of"
+	case v < threshold:
+		return "under the threshold of"
+	}
+	return "at the threshold of"
+}
+
 // Format renders a value of one of the units of signature files for people:
 // "1.5 GiB", "320 ms", "62 %", "1,200/s". An empty or unknown unit gives the
 // bare number.

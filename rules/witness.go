@@ -21,6 +21,18 @@ func waitExpr(waits []string) string {
 	return "sum by (process, pid) (stallmark_blocked_threads" + match + ") or sum(stallmark_host_blocked_tasks" + match + ")"
 }
 
+// MeanWaiting is, for the expression of a witness, the mean number of threads
+// that the kernel's tracepoints saw wait: seconds of waiting a second. It counts
+// what is over between two looks too. False for any other expression.
+func MeanWaiting(expr string) (string, bool) {
+	_, rest, found := strings.Cut(expr, "sum by (process, pid) (stallmark_blocked_threads")
+	match, _, closed := strings.Cut(rest, ")")
+	if !found || !closed {
+		return "", false
+	}
+	return "sum by (process, pid) (rate(stallmark_wait_seconds_total" + match + "[3s]))", true
+}
+
 // witnesses are the threads seen waiting during a finding, by process and
 // thread id.
 type witnesses struct {

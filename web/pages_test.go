@@ -18,7 +18,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"stalling", "stalling", []string{
 			"Stalling Writers are paused at the dirty-page limit since 03:12:41 · 2 min 08 s confirmed",
-			"cause dirty-throttling", "mechanism Appends wait inside the kernel", "symptom The broker refuses sends: busy 853 against 1",
+			"cause dirty-throttling", "mechanism Appends wait inside the kernel", "symptom The broker refuses sends: busy 853 (threshold 1)",
 			"Witness: SendMessageThread_1 in balance_dirty_pages", "Do now: Fit both dirty limits to this disk",
 			"sysctl -w vm.dirty_bytes=2147483648", "Now: background 2.75 GiB, limit 5.5 GiB", "sysctl -w vm.dirty_ratio=50 vm.dirty_background_ratio=50",
 			"/etc/sysctl.d/90-stallmark.conf", "Takes effect at once", "falls to 0 within 10 s", "2 other remedies",

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 
+	"stallmark/rules"
 	"stallmark/storage/model"
 	"stallmark/web/chart"
 	"stallmark/web/format"
@@ -228,6 +229,9 @@ func evidencePanel(f model.Finding, e model.Evidence) panel {
 		p.limits = []line{{name: "threshold", expr: e.Limit}}
 	case e.Threshold != nil:
 		p.limits = []line{{name: "threshold", value: e.Threshold}}
+	}
+	if mean, ok := rules.MeanWaiting(e.Expr); ok && e.Role == model.RoleWitness {
+		p.lines = append(p.lines, line{name: "in the mean, by tracepoint", expr: mean, label: "process"})
 	}
 	if len(p.limits) > 0 && e.Value != nil && e.Threshold != nil {
 		p.limits[0].below = (e.State == model.EvidenceHolds) == (*e.Value < *e.Threshold)

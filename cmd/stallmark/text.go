@@ -137,7 +137,7 @@ func evidenceMark(e model.Evidence) string {
 		case model.RoleWitness:
 			return "witness"
 		case model.RoleContradicts:
-			return "CONTRADICTS"
+			return "AGAINST IT"
 		}
 		return "confirms"
 	}
@@ -152,8 +152,8 @@ func valueText(e model.Evidence) string {
 		return "not measured"
 	}
 	text := rules.Format(*e.Value, e.Unit)
-	if e.Threshold != nil {
-		text += " against " + rules.Format(*e.Threshold, e.Unit)
+	if e.Threshold != nil && *e.Threshold != 0 { // more than none needs no saying
+		text += ", " + rules.Side(*e.Value, *e.Threshold) + " " + rules.Format(*e.Threshold, e.Unit)
 	}
 	return text
 }

@@ -175,7 +175,7 @@ func headline(f model.Finding) (value, of string) {
 		}
 		value = format.Value(*e.Value, e.Unit)
 		if e.Threshold != nil && *e.Threshold != 0 {
-			value += " against " + format.Value(*e.Threshold, e.Unit)
+			value += " (threshold " + format.Value(*e.Threshold, e.Unit) + ")"
 		}
 		return value, chart.ShortTitle(format.Clean(e.Title))
 	}

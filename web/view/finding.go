@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stallmark/rules"
 	"stallmark/storage/model"
 	"stallmark/web/chart"
 	"stallmark/web/format"
@@ -30,15 +31,14 @@ type Part struct {
 type Proof struct {
 	Title     string
 	Value     string
-	Threshold string
+	Threshold string // on which side of it the value lies
 
-	Role      model.Role
-	RoleText  string
-	State     model.EvidenceState
-	StateText string
-	Glyph     Glyph
-	Detail    []string // a line each
-	Expr      string
+	Role   model.Role
+	State  model.EvidenceState
+	Says   string // what it does for the finding
+	Glyph  Glyph
+	Detail []string // a line each
+	Expr   string
 }
 
 // Finding is the page of one finding.
@@ -151,8 +151,8 @@ func proofOf(e model.Evidence) Proof {
 		Title: format.Clean(e.Title), Value: format.Optional(e.Value, e.Unit), Role: e.Role, State: e.State,
 		Expr: format.Code(e.Expr),
 	}
-	if e.Threshold != nil && *e.Threshold != 0 { // more than none needs no saying
-		p.Threshold = format.Value(*e.Threshold, e.Unit)
+	if e.Value != nil && e.Threshold != nil && *e.Threshold != 0 { // more than none needs no saying
+		p.Threshold = rules.Side(*e.Value, *e.Threshold) + " " + format.Value(*e.Threshold, e.Unit)
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(e.Detail), "\n") {
 		if line != "" {
@@ -162,34 +162,34 @@ func proofOf(e model.Evidence) Proof {
 	if e.Role == model.RoleWitness && e.Value == nil && e.State == model.EvidenceHolds {
 		p.Value = "seen"
 	}
-	p.RoleText, p.StateText, p.Glyph = proofWords(e)
+	p.Says, p.Glyph = proofWords(e)
 	return p
 }
 
-func proofWords(e model.Evidence) (role, state string, g Glyph) {
-	role = map[model.Role]string{
-		model.RoleWitness: "direct witness", model.RoleConfirms: "confirms",
-		model.RoleContradicts: "would speak against it", model.RoleContext: "context",
-	}[e.Role]
-	against := e.Role == model.RoleContradicts
+// proofWords says what a piece of evidence does for its finding.
+func proofWords(e model.Evidence) (string, Glyph) {
+	objection := e.Role == model.RoleContradicts
 	switch e.State {
 	case model.EvidenceHolds:
-		if against {
-			return role, "speaks against it", GlyphFailed
+		switch {
+		case objection:
+			return "speaks against this cause", GlyphFailed
+		case e.Role == model.RoleWitness:
+			return "seen directly", GlyphOK
 		}
-		return role, "holds", GlyphOK
+		return "speaks for this cause", GlyphOK
 	case model.EvidenceFails:
-		if against {
-			return role, "does not", GlyphOK
+		switch {
+		case objection:
+			return "would speak against this cause, and does not", GlyphOK
+		case e.Role == model.RoleWitness:
+			return "would prove it, and was not seen", GlyphAbsent
 		}
-		if e.Role == model.RoleWitness {
-			return role, "not seen", GlyphAbsent
-		}
-		return role, "does not hold", GlyphFailed
+		return "does not speak for this cause", GlyphFailed
 	case model.EvidenceUnmeasured:
-		return role, "unmeasured", GlyphUnknown
+		return "not measured", GlyphUnknown
 	}
-	return role, "shown", GlyphAbsent
+	return "for comparison", GlyphAbsent
 }
 
 func paragraphs(text string) []string {

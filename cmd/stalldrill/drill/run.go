@@ -188,7 +188,8 @@ func (r *run) swapOn(path string) error {
 func (r *run) apply(early bool) error {
 	settings := slices.Clone(r.plan.Settings)
 	for _, l := range r.plan.Limits {
-		settings = append(settings, Setting{Path: filepath.Join(r.group, l.Path), Value: l.Value})
+		l.Path = filepath.Join(r.group, l.Path)
+		settings = append(settings, l)
 	}
 	for _, s := range settings {
 		if s.Early != early || s.absent() {
