@@ -141,8 +141,11 @@ func evidenceMark(e model.Evidence) string {
 		}
 		return "confirms"
 	}
-	if e.Role == model.RoleContradicts {
+	switch e.Role {
+	case model.RoleContradicts:
 		return "no objection"
+	case model.RoleWitness:
+		return "not seen"
 	}
 	return "does not hold"
 }
