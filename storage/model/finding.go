@@ -122,11 +122,11 @@ type Finding struct {
 	Explains []string   `json:"explains"`
 	// Independent is true where it is measured that what may explain this finding
 	// is not what makes it.
-	Independent bool `json:"independent,omitempty"`
-	RuledOut []RuledOut `json:"ruled_out,omitempty"` // as it stood while firing
-	Remedy   []Remedy   `json:"remedy"`
-	Caveat   string     `json:"caveat,omitempty"` // what keeps the confidence down, like "no baseline yet"
-	What     string     `json:"what,omitempty"`   // the mechanism, as the rule pack had it
+	Independent bool       `json:"independent,omitempty"`
+	RuledOut    []RuledOut `json:"ruled_out,omitempty"` // as it stood while firing
+	Remedy      []Remedy   `json:"remedy"`
+	Caveat      string     `json:"caveat,omitempty"` // what keeps the confidence down, like "no baseline yet"
+	What        string     `json:"what,omitempty"`   // the mechanism, as the rule pack had it
 }
 
 // Incident groups findings that overlap in time under one root.
