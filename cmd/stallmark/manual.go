@@ -72,8 +72,9 @@ signatures and log patterns again, and the list of their folders in the configur
 input, or it could not run; 3 nothing found, but a critical kernel cause could not be judged (diagnose).`},
 		{"PERMISSIONS", `It runs as any user and says in its coverage what it could not see and why. CAP_SYS_PTRACE and
 CAP_DAC_READ_SEARCH show descriptors, I/O counters and mappings of brokers that other users run, and in which kernel
-function their threads wait. CAP_PERFMON adds exact waits, from the kernel's tracepoints. CAP_SYS_ADMIN adds kernel
-stacks; the service does without it. CAP_SYS_RESOURCE lets the kernel itself wake it under pressure, instead of a look
+function their threads wait. CAP_PERFMON adds exact waits, from the kernel's tracepoints (on Debian and Ubuntu also
+"sysctl kernel.perf_event_paranoid=2"), CAP_SYSLOG the kernel's log, CAP_FOWNER which bytes of data files are in memory.
+CAP_SYS_ADMIN adds kernel stacks; the service does without it. CAP_SYS_RESOURCE lets the kernel itself wake it under pressure, instead of a look
 every 250 ms. Memory is locked if RLIMIT_MEMLOCK is unlimited or with CAP_IPC_LOCK.`},
 		{"FILES", `/etc/stallmark/stallmark.yaml: configuration of the service.
 

@@ -55,10 +55,11 @@ func openGap(root collectors.Root, err error) error {
 	switch {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		detail := err.Error()
-		if level, e := root.Read("proc/sys/kernel/perf_event_paranoid", nil); e == nil {
+		level, e := root.Read("proc/sys/kernel/perf_event_paranoid", nil)
+		if e == nil {
 			detail += fmt.Sprintf(" (kernel.perf_event_paranoid is %s)", clean(level))
 		}
-		return collectors.Denied(detail, "CAP_PERFMON (CAP_SYS_ADMIN before 5.8), or sysctl kernel.perf_event_paranoid=-1; "+
+		return collectors.Denied(detail, rights(level)+"; "+
 			"in a container a seccomp profile that allows perf_event_open; kernel lockdown forbids it")
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP):
 		return collectors.Absent(err.Error(), "a kernel with CONFIG_PERF_EVENTS and CONFIG_EVENT_TRACING")
@@ -72,6 +73,16 @@ func openGap(root collectors.Root, err error) error {
 		return err
 	}
 	return fmt.Errorf("tracepoints cannot be opened: %w", err)
+}
+
+// rights are what opens tracepoints at a level of kernel.perf_event_paranoid.
+// Kernels of Debian and Ubuntu have levels above 2, at which CAP_PERFMON is not
+// enough (seen on Debian's 6.12).
+func rights(level []byte) string {
+	if n, err := strconv.Atoi(string(bytes.TrimSpace(level))); err == nil && n > 2 {
+		return "CAP_PERFMON with sysctl kernel.perf_event_paranoid=2, or CAP_SYS_ADMIN: above 2, kernels of Debian and Ubuntu do not let CAP_PERFMON in"
+	}
+	return "CAP_PERFMON (CAP_SYS_ADMIN before 5.8), or sysctl kernel.perf_event_paranoid=-1"
 }
 
 // droppings counts the records that were not looked at, by reason.

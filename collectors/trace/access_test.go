@@ -35,6 +35,10 @@ func TestSourceGaps(t *testing.T) {
 		"no capability": {func(l *lab) {
 			l.refuse = fmt.Errorf("perf_event_open: %w", unix.EACCES)
 		}, model.SourceDenied, "perf_event_paranoid is 2", "CAP_PERFMON"},
+		"Debian": {func(l *lab) {
+			l.root.Files["proc/sys/kernel/perf_event_paranoid"] = []byte("3\n")
+			l.refuse = fmt.Errorf("perf_event_open: %w", unix.EACCES)
+		}, model.SourceDenied, "perf_event_paranoid is 3", "CAP_PERFMON with sysctl kernel.perf_event_paranoid=2"},
 		"seccomp": {func(l *lab) { l.refuse = unix.EPERM }, model.SourceDenied, "not permitted", "seccomp"},
 		"no perf": {func(l *lab) { l.refuse = unix.ENOSYS }, model.SourceAbsent, "not implemented", "CONFIG_PERF_EVENTS"},
 		"files":   {func(l *lab) { l.refuse = unix.EMFILE }, model.SourceFailed, "too many open files", "limit"},
