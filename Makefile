@@ -7,7 +7,7 @@ DATA     ?= .build/data
 LISTEN   ?= 127.0.0.1:8411
 GOFILES   = $(shell git ls-files '*.go' ':!:*_templ.go')
 
-.PHONY: run test build bench bench-go bench-cost bench-storm drill lab lint generate setup-test clean install uninstall
+.PHONY: run test build bench bench-go bench-cost bench-storm drill lab guest lint generate setup-test clean install uninstall
 
 ## run: build and serve this host on http://$(LISTEN), data in $(DATA)
 run: bin/stallmark
@@ -67,6 +67,12 @@ LABARGS ?=
 lab: bin/stallmark bin/stalldrill
 	@mkdir -p .build/lab
 	$(GO) run ./.lab --brokers '$(BROKERS)' --cases '$(CASES)' $(LABARGS)
+
+# Needs no virtualisation in the processor, but is ten times faster with it. A part of it:
+#   make guest GUESTS="trixie bullseye" CASES="install numa"
+## guest: cases that need another machine, in QEMU guests without a network; as root; exit code 1 if one is wrong
+guest: bin/stallmark bin/stalldrill
+	@GUESTS='$(GUESTS)' CASES='$(CASES)' .bench/guest
 
 bin/stalldrill: FORCE
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/stalldrill
