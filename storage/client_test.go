@@ -138,7 +138,7 @@ func TestNoSpaceAtAll(t *testing.T) {
 	want := feed(s.Store, 0, 600)
 	checkSamples(t, selectAll(t, s.Store, 0, math.MaxInt64, "__name__", ".+"), want)
 	eventually(t, "the failure in the status", func() bool { return s.Status().WriteError != "" })
-	if st := s.Status(); st.Unconfirmed < 500 || st.LostBeats != 0 {
+	if st := s.Status(); st.Unconfirmed < 500 || st.Waiting < 499*time.Second || st.LostBeats != 0 {
 		t.Errorf("status %+v", st)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)

@@ -1,6 +1,9 @@
 package storage
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // beatRow is one row of the head, taken out to be encoded.
 type beatRow struct {
@@ -27,6 +30,20 @@ func (h *head) row(seq uint64, r *beatRow) bool {
 		return true
 	}
 	return false
+}
+
+// waiting is how much time lies between the first row whose number is at least
+// seq and the newest row.
+func (h *head) waiting(seq uint64) time.Duration {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	last, _ := h.last()
+	for _, s := range h.spans {
+		if seq < s.first+uint64(len(s.times)) {
+			return time.Duration(last-s.times[max(seq, s.first)-s.first]) * time.Millisecond
+		}
+	}
+	return 0
 }
 
 // take takes a row of the span.

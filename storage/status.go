@@ -22,6 +22,9 @@ type Status struct {
 	HeadFrom, HeadTo time.Time
 	// Unconfirmed counts beats and notes that the child has not confirmed yet.
 	Unconfirmed int
+	// Waiting is how much older than the newest beat the first is that has not
+	// been confirmed. A disk that stands still shows here: the child itself goes on.
+	Waiting time.Duration
 	// LostBeats are beats that were refused, or dropped before they were safe;
 	// LostNotes are events, facts and findings dropped likewise.
 	LostBeats, LostNotes uint64
@@ -63,6 +66,7 @@ func (s *Store) Status() Status {
 	waiting, lost := s.outbox.state()
 	st.LostNotes = lost
 	st.Unconfirmed = waiting + int(seq-min(seq, s.client.safeBeat.Load()))
+	st.Waiting = s.head.waiting(s.client.safeBeat.Load())
 	s.client.status(&st)
 	return st
 }

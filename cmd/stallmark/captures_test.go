@@ -96,6 +96,9 @@ func truths() []truth {
 		{"m_benign_cp", "a copy of 4 GB and a compilation, with free memory: harmless", nil},
 		{"m_idle", "nothing", nil},
 		{"n_jbd2_commit", "journal commits beside a writer: fsync of 36 ms at p99, 90 ms at most, in 12 to 42 s", nil},
+		{"o_numa_zone_reclaim", "two memory nodes and vm.zone_reclaim_mode=1; one thread reads more than its node holds, from 6 s on (an emulated machine, Linux 6.12)", []ruling{
+			{sig: "numa-zone-reclaim", sure: likely, layer: cause, severity: warning, from: 6, to: still},
+		}},
 	}
 }
 

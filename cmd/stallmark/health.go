@@ -13,10 +13,14 @@ import (
 	"stallmark/web/view"
 )
 
+// standstill is how long a disk may take nothing before that is said. Beats are
+// confirmed one by one; only the minute's sync of a slow disk takes seconds.
+const standstill = 10 * time.Second
+
 // storageHealth puts the store's own words into the page's.
 func storageHealth(st storage.Status, maxBytes int64) web.Storage {
 	h := web.Storage{
-		Path: st.Path, Up: st.ChildUp, Detail: storageDetail(st), Bytes: st.FileBytes + st.JournalBytes, MaxBytes: maxBytes,
+		Path: st.Path, Up: st.ChildUp && st.Waiting < standstill, Detail: storageDetail(st), Bytes: st.FileBytes + st.JournalBytes, MaxBytes: maxBytes,
 		Blocks: st.Blocks + st.Rollups, LastWrite: st.StoreTook, LostBeats: int64(st.LostBeats),
 		More: []view.Pair{
 			{Name: "In memory", Value: fmt.Sprintf("%s, %d series", rules.Format(float64(st.HeadBytes), "bytes"), st.HeadSeries)},
@@ -40,6 +44,9 @@ func storageDetail(st storage.Status) string {
 	var wrong []string
 	if st.ChildError != "" {
 		wrong = append(wrong, st.ChildError)
+	}
+	if st.Waiting >= standstill {
+		wrong = append(wrong, fmt.Sprintf("the disk has taken nothing for %v: what is newer is in memory only", st.Waiting.Round(time.Second)))
 	}
 	if st.WriteError != "" {
 		wrong = append(wrong, "the last write failed: "+st.WriteError)

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"stallmark/storage"
 )
@@ -20,6 +21,10 @@ func TestStorageHealthNamesWhatIsWrong(t *testing.T) {
 		if !strings.Contains(ill.Detail, want) {
 			t.Errorf("detail %q does not say %q", ill.Detail, want)
 		}
+	}
+	hung := storageHealth(storage.Status{Path: "x.db", ChildUp: true, Waiting: 2 * time.Minute}, 0)
+	if hung.Up || !strings.Contains(hung.Detail, "nothing for 2m0s") {
+		t.Errorf("a disk that stands still: %+v", hung)
 	}
 	if got := strings.Join(ill.BadBlocks, ", "); got != "a: short, b: checksum" {
 		t.Errorf("bad blocks %q", got)
