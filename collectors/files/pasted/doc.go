@@ -1,5 +1,5 @@
 // Package pasted reads what people paste when they ask for help: the output of
-// vmstat, iostat, sar, sadf, free and top, files of /proc and of cgroups, thread
+// vmstat, iostat, sar, sadf, mpstat, pidstat, atop, jstat, free, top and ps, files of /proc and of cgroups, thread
 // stacks and kernel logs, several of them in one text, with shell prompts,
 // quotes and comments between them.
 //

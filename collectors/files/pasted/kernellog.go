@@ -14,7 +14,6 @@ var (
 	// the last colon (kernel/hung_task.c: check_hung_task).
 	hungTask = regexp.MustCompile(`INFO: task (.{1,64}):([0-9]+) blocked for more than ([0-9]+) seconds`)
 	frame    = regexp.MustCompile(`(\? )?\b([A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+`)
-	rawFrame = regexp.MustCompile(`^\s*\[<[0-9a-f]+>\]\s+(\?\s+)?([A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+|0x[0-9a-f]+)`)
 	// The scheduler's own functions, in which every task sleeps.
 	scheduler = regexp.MustCompile(`^(?:__schedule|schedule|io_schedule|schedule_timeout|io_schedule_timeout|schedule_preempt_disabled|context_switch)$`)
 	ctime     = regexp.MustCompile(`\[((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4})\]`)
@@ -30,7 +29,7 @@ func readHung(r *reading, list []line) (*Part, int) {
 		return nil, 0
 	}
 	stack, n := stackBelow(list)
-	p := &Part{Format: "hung task"}
+	p := &Part{Format: "hung task", Logged: true}
 	wait, function, frames := process.Classify(stack)
 	e := model.Event{Kind: model.EventBlocked, Text: m[1] + " blocked for more than " + m[3] + " s", Attrs: map[string]string{
 		"process": m[1], "pid": m[2], "tid": m[2], "thread": m[1], "wait": wait, "function": function, "stack": frames, "seconds": m[3],
@@ -102,51 +101,4 @@ func pastEnd(f string) bool {
 	_, numbers, _ := strings.Cut(f, "+")
 	offset, size, ok := strings.Cut(numbers, "/")
 	return ok && offset == size
-}
-
-// readStack reads /proc/PID/stack.
-func readStack(r *reading, list []line) (*Part, int) {
-	n := run(list, rawFrame)
-	if n < 1 {
-		return nil, 0
-	}
-	var stack []byte
-	for _, l := range list[:n] {
-		for _, f := range frame.FindAllStringSubmatch(l.text, -1) {
-			if f[1] == "" && !pastEnd(f[0]) {
-				stack = append(append(stack, f[0]...), '\n')
-			}
-		}
-	}
-	p := &Part{Format: "stack"}
-	wait, function, frames := process.Classify(stack)
-	if function == "" {
-		p.say("a thread that was not in the kernel")
-		return p, n
-	}
-	p.say("a thread: %s", explain(wait, function))
-	p.Events = []model.Event{{
-		From: r.at, To: r.at, Kind: model.EventBlocked, Text: "a thread in " + function,
-		Attrs: map[string]string{"wait": wait, "function": function, "stack": frames},
-	}}
-	if wait == "" {
-		p.Events = nil
-	}
-	return p, n
-}
-
-// explain says in words where a thread waits.
-func explain(wait, function string) string {
-	words := map[string]string{
-		"dirty_throttle": "paused at the dirty-page limit", "reclaim": "freeing memory itself (direct reclaim)",
-		"memcg_reclaim": "freeing memory inside its cgroup's limit", "page_wait": "waiting for a page that is read or written back",
-		"page_mkwrite": "waiting for writeback before it may write a mapped page", "file_fault": "reading a mapped file's page from disk",
-		"journal": "waiting for the file system's journal", "fsync": "in fsync", "block_queue": "waiting for a place in the disk's queue",
-		"swap_in": "waiting for memory from swap", "compaction": "compacting memory", "mmap_lock": "waiting for the lock of its address space",
-		"inode_lock": "waiting for a file's lock", "other": "waiting",
-	}[wait]
-	if words == "" {
-		words = "in an ordinary sleep"
-	}
-	return words + " (" + function + ")"
 }

@@ -1,10 +1,8 @@
 package pasted
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
-	"unicode/utf16"
 )
 
 // line is one line of a text, cleaned of what pasting adds.
@@ -27,32 +25,20 @@ func elided(l line) bool { return elision.MatchString(l.text) }
 // maxLine is how much of a line is looked at, in bytes. No tool prints more.
 const maxLine = 64 << 10
 
-var (
-	colours = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
-	quotes  = regexp.MustCompile(`^(?:>+ ?)+`)
-)
+var colours = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|[()][0-9A-B]|[=>])")
 
-// lines takes a text apart. Quote marks of mails are cut off only where most
-// lines have them: a line of a shell may begin with one.
+// lines takes a text apart, without what pasting has put before its lines.
 func lines(data []byte) []line {
-	text := decode(data)
-	rows := strings.Split(text, "\n")
+	rows := strings.Split(decode(data), "\n")
 	if len(rows) > 0 && rows[len(rows)-1] == "" {
 		rows = rows[:len(rows)-1]
 	}
-	quoted := 0
-	for _, r := range rows {
-		if strings.HasPrefix(r, ">") {
-			quoted++
-		}
-	}
 	list := make([]line, len(rows))
 	for i, r := range rows {
-		if 2*quoted > len(rows) {
-			r = quotes.ReplaceAllString(r, "")
-		}
 		list[i] = line{i + 1, clean(r)}
 	}
+	unquote(list)
+	unnumber(list)
 	return list
 }
 
@@ -68,30 +54,11 @@ func clean(s string) string {
 	if strings.ContainsRune(s, '\x1b') {
 		s = colours.ReplaceAllString(s, "")
 	}
+	if strings.ContainsAny(s, "&<") {
+		s = unescape(s)
+	}
 	if strings.ContainsAny(s, "\x00\u00a0\u3000\ufeff") {
 		s = strings.NewReplacer("\x00", "", "\u00a0", " ", "\u3000", " ", "\ufeff", "").Replace(s)
 	}
 	return strings.ToValidUTF8(s, "\ufffd")
-}
-
-// decode gives the text as UTF-8: Windows tools save pastes as UTF-16.
-func decode(data []byte) string {
-	var little bool
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		little = true
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-	default:
-		return string(data)
-	}
-	data = data[2:]
-	units := make([]uint16, 0, len(data)/2)
-	for ; len(data) >= 2; data = data[2:] {
-		u := uint16(data[0])<<8 | uint16(data[1])
-		if little {
-			u = uint16(data[1])<<8 | uint16(data[0])
-		}
-		units = append(units, u)
-	}
-	return string(utf16.Decode(units))
 }

@@ -19,6 +19,8 @@ type Part struct {
 	Files    []File        // contents of files of /proc and /sys
 	Events   []model.Event // with a time of their own, or zero if the text gives none
 	Facts    map[string]string
+	Logged   bool // its lines are of a log, whose reader wants them too
+	lines    []line
 }
 
 // Note is a remark about a line; Line is 0 if it is about the part.
@@ -74,3 +76,12 @@ func (p *Part) note(line int, format string, args ...any) {
 
 // say adds a sentence about what is in the part.
 func (p *Part) say(format string, args ...any) { p.Says = append(p.Says, fmt.Sprintf(format, args...)) }
+
+// Text is the lines of a part that are a log's too; nil of any other.
+func (p *Part) Text() []string {
+	var list []string
+	for _, l := range p.lines {
+		list = append(list, l.text)
+	}
+	return list
+}

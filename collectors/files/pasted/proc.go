@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -12,8 +13,7 @@ import (
 var (
 	meminfoLine = regexp.MustCompile(`^\s*[A-Z][A-Za-z0-9_()]*:\s+[0-9]+(?: kB)?\s*$`)
 	vmstatLine  = regexp.MustCompile(`^\s*[a-z][a-z0-9_]* [0-9]+\s*$`)
-	psiLine     = regexp.MustCompile(`^\s*(some|full) avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+\s*$`)
-	grepLine    = regexp.MustCompile(`^\s*/((?:proc|sys)/[\w./-]+):(.*)$`)
+	grepLine    = regexp.MustCompile(`^\s*/(proc/[\w./-]+|sys/[\w./@\\,-]+):(.*)$`)
 	irqLine     = regexp.MustCompile(`^\s*[A-Z0-9]+:(?:\s+[0-9]+)+(?:\s+\S.*)?$`)
 )
 
@@ -44,6 +44,7 @@ func readMeminfo(r *reading, list []line) (*Part, int) {
 	}
 	p := r.file("meminfo", "proc/meminfo", list, n)
 	p.say("%d lines of /proc/meminfo", n)
+	r.meminfo = p
 	if !hasKey(list[:n], "MemTotal:") {
 		p.note(list[0].no, "a part of the file only: MemTotal is not in it")
 	}
@@ -87,23 +88,6 @@ func hasPrefix(list []line, prefixes ...string) bool {
 		}
 	}
 	return 2*hits > len(list)
-}
-
-// readPressure reads a file of /proc/pressure. Which one it is only the line
-// above tells.
-func readPressure(r *reading, list []line) (*Part, int) {
-	n := min(run(list, psiLine), 2)
-	if n == 0 {
-		return nil, 0
-	}
-	p := &Part{Format: "pressure"}
-	if !strings.HasPrefix(r.path, "proc/pressure/") {
-		p.note(list[0].no, "of which resource is unknown: give the file's name too, as head /proc/pressure/* does")
-		return p, n
-	}
-	p = r.file("pressure", r.path, list, n)
-	p.say("/%s", r.path)
-	return p, n
 }
 
 // readInterrupts reads /proc/interrupts: a heading of CPUs, then a row a kind.
@@ -150,10 +134,34 @@ func readGrepped(r *reading, list []line) (*Part, int) {
 	if n == 0 {
 		return nil, 0
 	}
-	for _, f := range p.Files {
-		p.say("/%s", f.Path)
-	}
+	r.sortGrepped(p)
 	return p, n
+}
+
+// sortGrepped turns files of cgroups and of threads into what they say, and names
+// the others.
+func (r *reading) sortGrepped(p *Part) {
+	var kept []File
+	row := Row{At: r.at}
+	for _, f := range p.Files {
+		rows := strings.Split(strings.TrimSuffix(string(f.Data), "\n"), "\n")
+		if id, base, ok := cgroupFile(f.Path); ok {
+			row.Line = cmp.Or(row.Line, f.Line)
+			p.say("%s of %s", base, shorten(id))
+			row.Values = append(row.Values, p.cgroupValues(id, base, rows)...)
+			continue
+		}
+		if threadFile.MatchString(f.Path) {
+			r.waitOf(p, f.Path, f.Data)
+			continue
+		}
+		p.say("/%s", f.Path)
+		kept = append(kept, f)
+	}
+	p.Files = kept
+	if len(row.Values) > 0 {
+		p.Rows = append(p.Rows, row)
+	}
 }
 
 // wholeFile reads a text whose file name is a path below /proc or /sys as that

@@ -1,7 +1,10 @@
 package pasted
 
 import (
+	"bytes"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +57,9 @@ func Read(name string, data []byte, o Options) Text {
 		switch {
 		case part != nil:
 			part.File, part.From, part.To = name, list[i].no, list[i+n-1].no
+			if part.Logged {
+				part.lines = list[i : i+n]
+			}
 			t.Parts = append(t.Parts, part)
 		case n == 0:
 			t.leave(list[i])
@@ -61,6 +67,7 @@ func Read(name string, data []byte, o Options) Text {
 		}
 		i += n
 	}
+	r.sayDirty()
 	return t
 }
 
@@ -78,12 +85,15 @@ func (t *Text) leave(l line) {
 type reading struct {
 	o       Options
 	name    string
-	page    float64   // bytes of a page
-	command []string  // the last command line
-	path    string    // of the file whose contents follow, "proc/vmstat"
-	at      time.Time // the last line that was a time; used once
-	cpus    float64   // from a heading that says it; 0 if unknown
-	day     time.Time // from a heading of sysstat; zero if unknown
+	page    float64            // bytes of a page
+	command []string           // the last command line
+	path    string             // of the file whose contents follow, "proc/vmstat"
+	at      time.Time          // the last line that was a time; used once
+	filesAt time.Time          // of the files above, which holds for those of one command
+	meminfo *Part              // the last one
+	limits  map[string]float64 // vm.dirty_* that were seen
+	cpus    float64            // from a heading that says it; 0 if unknown
+	day     time.Time          // from a heading of sysstat; zero if unknown
 }
 
 // format reads a part that begins at the first line; n is 0 if none does.
@@ -92,23 +102,39 @@ type format func(r *reading, list []line) (part *Part, n int)
 // formats in the order in which they are tried.
 func formats() []format {
 	return []format{
-		readJSON, readVmstat, readIostat, readSar, readFree, readTop, readGrepped, readMeminfo, readVmstatFile, readInterrupts, readPressure, readHung,
-		readStack, readCgroup,
+		readJSON, readVmstat, readIostat, readSar, readSadf, readPidstat, readJstat, readAtop, readFree, readTop, readBusyTop, readUptime, readPs,
+		readGrepped, readMeminfo, readCgroup, readVmstatFile, readSysctl, readInterrupts, readPressure, readHung, readMemoryReport,
+		readStack, readWchan, readNotUsed,
 	}
 }
 
 // next reads what begins at the first line. A nil part with n > 0 is lines that
 // say something about others: prompts, times, headings.
 func (r *reading) next(list []line) (part *Part, n int) {
-	if list[0].blank() || r.heading(list[0].text) {
+	if strings.HasSuffix(r.path, "/wchan") && !list[0].blank() {
+		if part, n := readWchan(r, list); n > 0 {
+			r.path = ""
+			if i := strings.IndexByte(list[0].text, '['); i >= 0 {
+				r.heading(list[0].text[i:]) // the prompt behind it
+			}
+			return part, n
+		}
+	}
+	if list[0].blank() || fence(list[0].text) || r.heading(list[0].text) {
 		return nil, 1
 	}
 	if at, ok := dateLine(list[0].text, r.o.Zone); ok {
-		r.at = at
+		r.at, r.filesAt = at, time.Time{}
 		return nil, 1
+	}
+	if r.at.IsZero() && r.path != "" {
+		r.at = r.filesAt
 	}
 	for _, f := range formats() {
 		if part, n := f(r, list); n > 0 {
+			if r.filesAt = (time.Time{}); part != nil && (len(part.Files) > 0 || part.Format == "cgroup") {
+				r.filesAt = r.at
+			}
 			r.path, r.at = "", time.Time{}
 			return part, n
 		}
@@ -116,10 +142,13 @@ func (r *reading) next(list []line) (part *Part, n int) {
 	return nil, 0
 }
 
+// fence reports whether a line only sets a block of code apart, as forums want it.
+func fence(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "```") }
+
 var (
 	prompt   = regexp.MustCompile(`^\s*(?:\(?[\w.-]+\)?\s*)?(?:\[?[\w.-]+@[\w.-]+[^$#>%]*\]?\s*)?[$#%]\s*((?:sudo\s+)?[a-z/][\w./-]*(?:\s+.*)?)$`)
-	headOf   = regexp.MustCompile(`^==> /?((?:proc|sys)/[\w./:-]+) <==$`)
-	pathLine = regexp.MustCompile(`^\s*/((?:proc|sys)/[\w./:-]+):?\s*$`)
+	headOf   = regexp.MustCompile(`^==> /?((?:proc|sys)/[\w./:@\\,-]+) <==$`)
+	pathLine = regexp.MustCompile(`^(?:[\s=#*-]*)/((?:proc|sys)/[\w./@\\,-]+):?[\s=#*-]*$`)
 	sysstat  = regexp.MustCompile(`^Linux (\S+) \(([^)]*)\)\s+(\S+)(?:\s+\S+)?(?:\s+\(([0-9]+) CPUs?\))?\s*$`)
 )
 
@@ -145,6 +174,9 @@ func (r *reading) heading(text string) bool {
 	r.path = ""
 	if len(r.command) == 2 && r.command[0] == "cat" {
 		r.path = strings.TrimPrefix(r.command[1], "/")
+		if _, base, ok := cgroupFile(path.Base(r.path)); ok && !strings.HasPrefix(r.path, "sys/") {
+			r.path = base // from inside the cgroup's folder
+		}
 	}
 	return true
 }
@@ -179,4 +211,24 @@ func (r *reading) asked(tool string, flags string) (interval time.Duration, flag
 		}
 	}
 	return interval, flagged
+}
+
+// Log is the lines that may be of a log: what no format claims, and messages of
+// the kernel.
+func (t Text) Log() []byte {
+	runs := slices.Clone(t.Left)
+	for _, p := range t.Parts {
+		if p.Logged {
+			runs = append(runs, Left{From: p.From, Text: p.Text()})
+		}
+	}
+	slices.SortFunc(runs, func(a, b Left) int { return a.From - b.From })
+	var b bytes.Buffer
+	for _, run := range runs {
+		for _, text := range run.Text {
+			b.WriteString(text)
+			b.WriteByte('\n')
+		}
+	}
+	return b.Bytes()
 }

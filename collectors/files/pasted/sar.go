@@ -81,12 +81,14 @@ type sar struct {
 	began   time.Time // by the heading
 	last    time.Time
 	wait    map[string]float64
+	idlest  float64            // of all CPUs, percent; over 100 if none was seen
+	ones    map[string]float64 // how busy each CPU was at most, percent
 }
 
 // readSar reads a table of sar, headings repeated in it, up to the next other
 // table.
 func readSar(r *reading, list []line) (*Part, int) {
-	t := &sar{r: r, part: &Part{}, wait: map[string]float64{}}
+	t := &sar{r: r, part: &Part{}, wait: map[string]float64{}, idlest: 101}
 	t.clock.day, t.dated = r.day, !r.day.IsZero()
 	if !t.dated {
 		t.clock.day = time.Unix(0, 0).UTC()
@@ -141,7 +143,8 @@ func (t *sar) heading(words []string) bool {
 		if at < 0 || slices.ContainsFunc(rest, numeric) {
 			continue
 		}
-		if (table.key == "CPU" || table.key == "DEV") && (at != 0 || used == 0 || !slices.Contains(rest, cpuOrTps(table.key))) {
+		// "-p" puts the name of the device last, from sysstat 12.3 on.
+		if (table.key == "CPU" || table.key == "DEV") && (at != 0 && (table.key == "CPU" || at != len(rest)-1) || used == 0 || !slices.Contains(rest, cpuOrTps(table.key))) {
 			continue
 		}
 		if t.columns != nil && t.table.option != table.option {
@@ -183,10 +186,16 @@ func (t *sar) row(l line, words []string) bool {
 	}
 	name := ""
 	columns := t.columns
-	if t.table.device || t.table.key == "CPU" {
+	switch last := len(columns) - 1; {
+	case columns[last] == "DEV":
+		name, rest, columns = rest[last], rest[:last], columns[:last]
+	case t.table.device || t.table.key == "CPU":
 		name, rest, columns = rest[0], rest[1:], columns[1:]
 	}
 	values, bad := numbers(rest)
+	if bad != "" && slices.Contains(rest, "%idle") || bad != "" && strings.HasPrefix(bad, "%") {
+		return false // the heading of another table
+	}
 	if bad != "" {
 		t.part.note(l.no, "%q is no number; the row is left out", shorten(bad))
 		return numeric(rest[0])
@@ -211,16 +220,7 @@ func (t *sar) values(name string, m map[string]float64) []Value {
 		}
 		return d.values(strings.ToValidUTF8(name, ""))
 	case t.table.key == "CPU":
-		if name != "all" || t.r.cpus == 0 {
-			return nil
-		}
-		var list []Value
-		for column, v := range m {
-			if mode, ok := cpuModes[column]; ok {
-				list = append(list, cpuValue(mode, v, t.r.cpus))
-			}
-		}
-		return list
+		return t.cpu(name, m)
 	}
 	var list []Value
 	for column, c := range t.table.column {
@@ -257,6 +257,8 @@ func (t *sar) finish() {
 		if name, v := largest(t.wait); name != "" {
 			p.say("longest mean wait of a request: %.1f ms on %s", v, name)
 		}
+	case "-u":
+		t.finishCPUs()
 	case "-W":
 		p.say("swap-in up to %.0f pages/s", worst(p, "node_vmstat_pswpin"))
 	}

@@ -17,12 +17,21 @@ type Source struct {
 	event  int
 	texts  *model.Series
 	waits  map[string]*model.Series
+	beside bool
 }
 
 // NewSource makes the source of a timeline, for one replay of its beats.
 func NewSource(t *Timeline) *Source {
 	slices.SortStableFunc(t.events, func(a, b model.Event) int { return a.To.Compare(b.To) })
 	return &Source{line: t, texts: model.NewSeries("stallmark_texts"), waits: map[string]*model.Series{}}
+}
+
+// NewBeside makes a source for a timeline beside a recording: of threads that were
+// seen waiting. The recording has what the tables tell, as the kernel said it.
+func NewBeside(t *Timeline) *Source {
+	s := NewSource(t)
+	s.beside = true
+	return s
 }
 
 // Name implements [collectors.Source].
@@ -34,9 +43,11 @@ func (s *Source) Provides() []string { return append(slices.Clone(s.line.Given),
 // Collect implements [collectors.Source].
 func (s *Source) Collect(_ collectors.Root, out *collectors.Out) error {
 	at := out.At()
-	out.Add(s.texts, 1)
-	for _, tr := range s.line.tracks {
-		tr.put(out, s.before, at)
+	if !s.beside {
+		out.Add(s.texts, 1)
+		for _, tr := range s.line.tracks {
+			tr.put(out, s.before, at)
+		}
 	}
 	s.before = at
 	blocked := map[string]int{}
@@ -46,6 +57,9 @@ func (s *Source) Collect(_ collectors.Root, out *collectors.Out) error {
 		if e.Kind == model.EventBlocked {
 			blocked[e.Attrs["wait"]]++
 		}
+	}
+	if s.beside {
+		return nil // the recording counts its own
 	}
 	for wait, n := range blocked {
 		if s.waits[wait] == nil {

@@ -47,7 +47,7 @@ func NewTimeline(texts []Text, taken time.Time) *Timeline {
 	t := &Timeline{taken: taken.UTC().Truncate(time.Millisecond)}
 	for _, text := range texts {
 		end := lastStamp(text, taken)
-		for _, p := range text.Parts {
+		for _, p := range joinSnapshots(text.Parts) {
 			t.addRows(p, end)
 			t.addEvents(p, end)
 		}
@@ -57,6 +57,27 @@ func NewTimeline(texts []Text, taken time.Time) *Timeline {
 	t.settle()
 	t.cover()
 	return t
+}
+
+// joinSnapshots makes one part of the readings of cgroups, so that their counters
+// go from one to the next. Those without times stay as they are.
+func joinSnapshots(parts []*Part) []*Part {
+	var out []*Part
+	all := &Part{Format: "cgroup"}
+	for _, p := range parts {
+		if (p.Format != "cgroup" && p.Format != "files") || len(p.Rows) == 0 || p.Rows[0].At.IsZero() {
+			out = append(out, p)
+			continue
+		}
+		rest := *p
+		all.File, all.From, all.To = p.File, cmp.Or(all.From, p.From), p.To
+		all.Rows, rest.Rows = append(all.Rows, p.Rows...), nil
+		out = append(out, &rest)
+	}
+	slices.SortStableFunc(all.Rows, func(a, b Row) int { return a.At.Compare(b.At) })
+	all.Rows = joinRows(all.Rows)
+	all.Interval = stampedInterval(all.Rows)
+	return append(out, all)
 }
 
 // lastStamp is the latest time in a text.

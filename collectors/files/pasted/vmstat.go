@@ -252,7 +252,23 @@ func (t *vmstatTable) finish() {
 		len(p.Rows), worst(p, "node_procs_running"), worst(p, "node_procs_blocked"),
 		worst(p, "node_vmstat_pswpin")*t.r.page/1024, worst(p, "node_vmstat_pswpout")*t.r.page/1024,
 		worst(p, "node_vmstat_pgpgin"), worst(p, "node_vmstat_pgpgout"), t.idle)
+	if b := mean(p, "node_procs_blocked"); b >= 2 {
+		p.say("%.1f tasks wait at a time for a disk or for a lock whose holder does; which, vmstat does not tell. Run: iostat -x 1 60", b)
+	}
 	t.r.addCPUs(p)
+}
+
+// mean is the mean of a series over the rows of a part.
+func mean(p *Part, name string) float64 {
+	var sum float64
+	for _, row := range p.Rows {
+		for _, v := range row.Values {
+			if v.Series.Name == name {
+				sum += v.V
+			}
+		}
+	}
+	return sum / float64(len(p.Rows))
 }
 
 // worst is the largest value of a series in a part.
