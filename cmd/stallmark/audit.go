@@ -167,7 +167,7 @@ func (p *program) auditRecording(ctx context.Context, o *options, checks *audit.
 	defer rec.Close()
 	m := recordedMachine(rec.Meta(), o.watch)
 	a := newAnalysis(&rules.Pack{}, rec.Meta().Interval())
-	if err := a.run(ctx, rec, m, rules.NewBaselines()); err != nil {
+	if err := a.run(ctx, rec, m, rules.NewBaselines(), nil); err != nil {
 		return audited{}, fmt.Errorf("%s: %w", path, err)
 	}
 	what := path

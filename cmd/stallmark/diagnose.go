@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,8 @@ A PATH is a recording made with "stallmark record", a folder with one in it, or
 "-" for one on standard input; each gets a report of its own. Anything else is
 read as text, all of it together: output of vmstat, iostat, sar, free and top,
 copies of /proc, stacks, kernel logs, logs of brokers and GC logs of their JVMs,
-in any mixture, plain or in tar, zip, gz or zst.
+in any mixture, plain or in tar, zip, gz or zst. Lines of logs that were written
+while a recording was made are judged together with it.
 
 Exit codes: 0 nothing found; 1 findings; 2 usage or unreadable input;
 3 nothing found, but a critical kernel cause could not be judged for want of
@@ -51,6 +53,7 @@ type diagnosis struct {
 	what     string
 	report   model.Report
 	markdown string // if it was asked for
+	joined   bool   // all texts that were given are judged in it
 }
 
 func runDiagnose(ctx context.Context, p *program, o *options, args []string) (int, error) {
@@ -69,15 +72,20 @@ func runDiagnose(ctx context.Context, p *program, o *options, args []string) (in
 		return exitCode(d.report), p.print(o, []diagnosis{d})
 	}
 	var done []diagnosis
-	var failed error
 	code := exitOK
-	texts, names := files.NewBundle(files.DefaultBundleLimits()), []string{}
+	texts := files.NewBundle(files.DefaultBundleLimits())
 	texts.Sift = siftLines(o.rules)
+	names, failed := p.gatherTexts(texts, args)
+	joined := false
 	for _, path := range args {
+		if slices.Contains(names, path) {
+			continue
+		}
 		d, ok := p.replaySnapshot(ctx, o, pack, path)
 		var err error
 		if !ok {
-			d, err = p.replay(ctx, o, pack, path)
+			d, err = p.replay(ctx, o, pack, path, texts)
+			joined = joined || d.joined
 		}
 		if errors.Is(err, files.ErrNotRecording) {
 			names = append(names, path)
@@ -91,7 +99,7 @@ func runDiagnose(ctx context.Context, p *program, o *options, args []string) (in
 		done = append(done, d)
 		code = worse(code, exitCode(d.report))
 	}
-	if len(names) > 0 {
+	if len(names) > 0 && !joined {
 		d, err := p.triage(ctx, o, pack, strings.Join(names, ", "), texts)
 		if failed = errors.Join(failed, err); err == nil {
 			done = append(done, d)

@@ -35,7 +35,7 @@ func lengthened(b *testing.B, name string) (*analysis, *rules.Pack, model.Report
 	defer rec.Close()
 	pack, _ := rules.Load()
 	a := newAnalysis(pack, rec.Meta().Interval())
-	if err := a.run(ctx, rec, recordedMachine(rec.Meta(), nil), nil); err != nil {
+	if err := a.run(ctx, rec, recordedMachine(rec.Meta(), nil), nil, nil); err != nil {
 		b.Fatal(err)
 	}
 	report, err := a.report(ctx)

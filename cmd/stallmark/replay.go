@@ -15,14 +15,14 @@ import (
 
 // replay judges a recording, unless it is interrupted: a pipe to which nobody
 // writes can be waited for in the kernel, where no context ends it.
-func (p *program) replay(ctx context.Context, o *options, pack *rules.Pack, path string) (diagnosis, error) {
+func (p *program) replay(ctx context.Context, o *options, pack *rules.Pack, path string, given *files.Bundle) (diagnosis, error) {
 	type outcome struct {
 		d   diagnosis
 		err error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		d, err := p.replayAll(ctx, o, pack, path)
+		d, err := p.replayAll(ctx, o, pack, path, given)
 		done <- outcome{d, err}
 	}()
 	select {
@@ -52,7 +52,7 @@ func (p *program) openRecording(path string) (*files.Recording, error) {
 
 // replayAll judges a recording: its ticks go through the same sources, store
 // and rules as a live host's.
-func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, path string) (diagnosis, error) {
+func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, path string, given *files.Bundle) (diagnosis, error) {
 	rec, err := p.openRecording(path)
 	if err != nil {
 		return diagnosis{}, err
@@ -62,7 +62,8 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	m.logs = p.replayLogs(o.rules)
 	a := newAnalysis(pack, rec.Meta().Interval())
 	learned := p.loadBaselines(path, rec.Meta().Baselines)
-	if err := a.run(ctx, rec, m, learned); err != nil {
+	x := p.newBeside(o, given)
+	if err := a.run(ctx, rec, m, learned, x); err != nil {
 		return diagnosis{}, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, note := range rec.Notes() {
@@ -75,17 +76,20 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	if m.hostname != "" {
 		what += ": " + m.title()
 	}
-	return a.diagnosis(ctx, p, o, what, m.hostname)
+	d, err := a.diagnosis(ctx, p, o, what, m.hostname)
+	d.report.Excerpts = append(d.report.Excerpts, x.excerpts()...)
+	d.joined = x.joined()
+	return d, err
 }
 
-// run takes the beats of a recording.
-func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine, learned *rules.Baselines) error {
+// run takes the beats of a recording, and what was given beside it; x may be nil.
+func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine, learned *rules.Baselines, x *beside) error {
 	sink := &factSink{Sink: a.store, known: map[string]string{}}
 	sources, _, _ := m.traced()
 	if learned == nil {
 		learned = rules.NewBaselines()
 	}
-	sources = append(sources, newBaselineSource(learned))
+	sources = append(append(sources, newBaselineSource(learned)), x.sources()...)
 	sampler, err := collectors.New(collectors.Config{Sources: sources, Sink: sink, Interval: rec.Meta().Interval()})
 	if err != nil {
 		return err
@@ -100,6 +104,9 @@ func (a *analysis) run(ctx context.Context, rec *files.Recording, m machine, lea
 			return context.Cause(ctx)
 		}
 		at := tick.At.Truncate(time.Millisecond)
+		if a.first.IsZero() {
+			x.begin(at)
+		}
 		maps.Copy(m.facts, tick.Facts)
 		sampler.SetRoot(tick.Root)
 		sampler.Collect(ctx, at)

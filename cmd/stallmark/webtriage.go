@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,26 +61,47 @@ func (s *service) triageUploads(ctx context.Context, uploads []web.Upload) (*sna
 	return s.freezeAnalysis(ctx, a, pack, report, host)
 }
 
-// judgeUploads judges a recording alone, or all texts together.
+// judgeUploads judges all texts together, or a recording with the logs that were
+// given beside it.
 func (s *service) judgeUploads(ctx context.Context, pack *rules.Pack, uploads []web.Upload) (*analysis, model.Report, string, error) {
 	bundle := files.NewBundle(uploadLimits())
+	recording := slices.IndexFunc(uploads, isRecording)
 	for i, u := range uploads {
-		a, report, host, err := s.judgeRecording(ctx, pack, u)
-		if errors.Is(err, files.ErrNotRecording) {
+		switch {
+		case i == recording:
+		case recording >= 0 && isRecording(u):
+			bundle.Notes = append(bundle.Notes, oneLine(u.Name)+": a second recording is not judged with the first; give it alone")
+		default:
 			bundle.Add(oneLine(u.Name), bytes.NewReader(u.Data))
-			continue
 		}
-		if err == nil {
-			for k, other := range uploads {
-				if k != i {
-					report.Excerpts = append(report.Excerpts, model.Excerpt{Notes: []string{"not judged: " + oneLine(other.Name) + " was given beside a recording; give it alone"}})
-				}
-			}
-		}
-		return a, report, host, err
+	}
+	if recording >= 0 {
+		return s.judgeRecording(ctx, pack, uploads[recording], bundle)
 	}
 	a, report, err := s.judgeTexts(ctx, s.options, pack, bundle)
 	return a, report, "texts", err
+}
+
+// isRecording reports whether an upload is a recording or a snapshot.
+func isRecording(u web.Upload) bool {
+	if files.LooksLikeRecording(u.Data[:min(len(u.Data), 1024)]) {
+		return true
+	}
+	_, ok := uploadedSnapshot(u)
+	return ok
+}
+
+// uploadedSnapshot is the snapshot in an upload: an archive, or a page.
+func uploadedSnapshot(u web.Upload) (*snapshot.Snapshot, bool) {
+	data := u.Data
+	if len(data) > 0 && data[0] == '<' {
+		var err error
+		if data, err = snapshot.FromHTML(data); err != nil {
+			return nil, false
+		}
+	}
+	_, got, err := snapshot.Decode(bytes.NewReader(data), snapshot.DefaultLimits())
+	return got, err == nil
 }
 
 // uploadLimits are tighter than those of a command: this memory is the
@@ -90,20 +110,18 @@ func uploadLimits() files.BundleLimits {
 	return files.BundleLimits{File: 32 << 20, Total: 96 << 20, Files: 500, Depth: 3}
 }
 
-// judgeRecording judges a recording or a snapshot.
-func (s *service) judgeRecording(ctx context.Context, pack *rules.Pack, u web.Upload) (*analysis, model.Report, string, error) {
-	if data, err := snapshot.FromHTML(u.Data); err == nil {
-		if _, got, err := snapshot.Decode(bytes.NewReader(data), snapshot.DefaultLimits()); err == nil {
-			a, err := runSamples(ctx, pack, got)
-			if err != nil {
-				return nil, model.Report{}, "", err
-			}
-			report, err := a.report(ctx)
-			return a, report, got.Meta.Host, err
+// judgeRecording judges a recording with what was given beside it, or a snapshot.
+func (s *service) judgeRecording(ctx context.Context, pack *rules.Pack, u web.Upload, given *files.Bundle) (*analysis, model.Report, string, error) {
+	if got, ok := uploadedSnapshot(u); ok {
+		a, err := runSamples(ctx, pack, got)
+		if err != nil {
+			return nil, model.Report{}, "", err
 		}
-	}
-	if !files.LooksLikeRecording(u.Data[:min(len(u.Data), 1024)]) {
-		return nil, model.Report{}, "", files.ErrNotRecording
+		report, err := a.report(ctx)
+		for _, other := range given.Blobs {
+			report.Excerpts = append(report.Excerpts, model.Excerpt{Notes: []string{"not judged: " + oneLine(other.Name) + " was given beside a snapshot; give it alone"}})
+		}
+		return a, report, got.Meta.Host, err
 	}
 	limits := files.DefaultLimits()
 	limits.Total = 1 << 30
@@ -115,10 +133,12 @@ func (s *service) judgeRecording(ctx context.Context, pack *rules.Pack, u web.Up
 	m := recordedMachine(rec.Meta(), nil)
 	m.logs = s.replayLogs(s.options.rules)
 	a := newAnalysis(pack, rec.Meta().Interval())
-	if err := a.run(ctx, rec, m, s.loadBaselines(u.Name, rec.Meta().Baselines)); err != nil {
+	x := s.newBeside(s.options, given)
+	if err := a.run(ctx, rec, m, s.loadBaselines(u.Name, rec.Meta().Baselines), x); err != nil {
 		return nil, model.Report{}, "", fmt.Errorf("%s: %w", oneLine(u.Name), err)
 	}
 	report, err := a.report(ctx)
+	report.Excerpts = append(report.Excerpts, x.excerpts()...)
 	for _, note := range rec.Notes() {
 		report.Excerpts = append(report.Excerpts, model.Excerpt{Notes: []string{oneLine(note)}})
 	}

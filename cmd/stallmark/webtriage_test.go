@@ -4,7 +4,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,7 +43,7 @@ func TestRecordingOnThePage(t *testing.T) {
 	}
 	said := false
 	for _, e := range got.Report.Excerpts {
-		said = said || strings.Contains(strings.Join(e.Notes, " "), "notes.txt")
+		said = said || e.File == "notes.txt" && e.Format == ""
 	}
 	if !said {
 		t.Error("nothing is said of the text beside the recording")

@@ -30,14 +30,7 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 			continue
 		}
 		text := pasted.Read(blob.Name, blob.Data, pasted.Options{})
-		var left bytes.Buffer
-		for _, l := range text.Left {
-			for _, line := range l.Text {
-				left.WriteString(line)
-				left.WriteByte('\n')
-			}
-		}
-		whole.AddLines(blob.Name, left.Bytes(), blob.Changed)
+		whole.AddLines(blob.Name, text.Log(), blob.Changed)
 		texts = append(texts, text)
 	}
 	return whole, texts

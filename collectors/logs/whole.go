@@ -142,6 +142,33 @@ func (l *restLog) timeOf(line []byte) (time.Time, bool) {
 	return span.From, ok
 }
 
+// Skip passes over what was written before a time. Call it after [Whole.Beats].
+func (w *Whole) Skip(before time.Time) {
+	for _, l := range w.logs {
+		for l.pos < len(l.data) {
+			line := l.data[l.pos:]
+			if n := bytes.IndexByte(line, '\n'); n >= 0 {
+				line = line[:n+1]
+			}
+			if t, ok := l.timeOf(line); ok && !t.Before(before) {
+				break
+			}
+			l.pos += len(line)
+		}
+	}
+}
+
+// Fed names the logs of which a line with a time was fed.
+func (w *Whole) Fed() []string {
+	var names []string
+	for _, l := range w.logs {
+		if !l.latest.IsZero() {
+			names = append(names, l.name)
+		}
+	}
+	return names
+}
+
 // until feeds what was written up to a time.
 func (w *Whole) until(at time.Time) {
 	for _, l := range w.logs {
