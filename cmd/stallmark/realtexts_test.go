@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,6 +40,19 @@ func TestSarAlone(t *testing.T) {
 			r = triaged(t, exitUnknown, put(t, "x.txt", sarTable(layout[0], layout[1], layout[2], 0)))
 			if len(r.Findings) != 0 {
 				t.Errorf("findings %+v without direct reclaim", r.Findings)
+			}
+		})
+	}
+}
+
+// TestRealTables judges what tools printed beside a drill of direct reclaim, in
+// two locales and as sadf gives it.
+func TestRealTables(t *testing.T) {
+	for _, name := range []string{"real-sar-B-us.txt", "real-sar-B-de.txt", "real-sadf-d-reclaim.txt"} {
+		t.Run(name, func(t *testing.T) {
+			r := triaged(t, exitFound, filepath.Join("..", "..", "collectors", "files", "pasted", "testdata", name))
+			if len(r.Findings) == 0 || r.Findings[0].Signature != "direct-reclaim" || r.Findings[0].Confidence != model.Possible {
+				t.Errorf("findings %+v", r.Findings)
 			}
 		})
 	}
