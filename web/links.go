@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -60,6 +63,13 @@ func (s *server) ownView(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	below(h, rw, r)
+}
+
+// nearby reports whether links begin with an address that only this machine has.
+func (s *server) nearby(r *http.Request) bool {
+	host := (&url.URL{Host: r.Host}).Hostname()
+	ip, err := netip.ParseAddr(host)
+	return s.sharing.ExternalURL == "" && (err == nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost"))
 }
 
 // absolute is a path as somebody elsewhere has to write it.

@@ -3,6 +3,7 @@ package web
 import (
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (s *server) redacted(r *http.Request) (*snapshot.Snapshot, []snapshot.Repla
 	return twin, replaced, choice, err
 }
 
-// maxPreview is how many texts the preview shows.
+// maxPreview is how many texts the preview shows at once, unless all are asked for.
 const maxPreview = 200
 
 // redact shows what would leave: every text that is replaced and by what, and
@@ -73,7 +74,12 @@ func (s *server) redact(r *http.Request, w view.Window) (templ.Component, error)
 		page.Replaced = append(page.Replaced, view.Replacement{Kind: one.Kind, From: format.Clean(one.From), To: one.To, Times: one.Times})
 	}
 	page.Leaving = leaving(twin)
-	if len(page.Leaving) > maxPreview {
+	if len(page.Leaving) > maxPreview && r.FormValue("all") == "" {
+		all := url.Values{"all": {"1"}, "words": {page.Words}}
+		if page.Paths {
+			all.Set("paths", "1")
+		}
+		page.All = "?" + all.Encode()
 		page.More = len(page.Leaving) - maxPreview
 		page.Leaving = page.Leaving[:maxPreview]
 	}
@@ -107,19 +113,32 @@ func leaving(s *snapshot.Snapshot) []string {
 	for _, f := range s.Facts {
 		add(f.Key + " = " + f.Value)
 	}
+	leavingLabels(s, add)
+	return out
+}
+
+// leavingLabels adds what tells series apart.
+func leavingLabels(s *snapshot.Snapshot, add func(string)) {
 	var values []string
-	for _, one := range s.Samples {
+	label := func(one snapshot.Series) {
 		for _, l := range one.Labels {
 			if l.Name != nameLabel {
 				values = append(values, l.Name+" = "+l.Value)
 			}
 		}
 	}
+	for _, one := range s.Samples {
+		label(one)
+	}
+	for _, line := range s.Lines {
+		for _, one := range line.Series {
+			label(one)
+		}
+	}
 	slices.Sort(values)
-	for _, v := range values {
+	for _, v := range slices.Compact(values) {
 		add(v)
 	}
-	return out
 }
 
 // leavingVerdict adds the texts of a verdict.
@@ -140,6 +159,16 @@ func leavingVerdict(r model.Report, add func(string)) {
 	}
 	for _, c := range r.Coverage {
 		add(c.Detail)
+	}
+	for _, one := range r.RuledOut {
+		add(one.Why)
+	}
+	for _, one := range r.Unknown {
+		add(one.Why)
+		add(one.Mend)
+	}
+	for _, text := range r.Decide {
+		add(text)
 	}
 	for _, e := range r.Excerpts {
 		add(e.File)

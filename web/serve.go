@@ -157,11 +157,15 @@ func (s *server) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	}
 	var buf bytes.Buffer
 	title := http.StatusText(f.status)
-	p := s.frame(r, view.Window{Live: true, Path: "/"}, title)
+	w := view.Window{Live: true, Path: "/"}
+	if s.frozen != nil {
+		w.Base = s.frozen.whole.Base
+	}
+	p := s.frame(r, w, title)
 	if f.status >= 500 { // it may have passed soon
 		p.Refresh = 2 * refresh
 	}
-	if err := view.FailurePage(p, view.Failure{Status: f.status, Title: title, Message: f.message}).Render(context.WithoutCancel(r.Context()), &buf); err != nil {
+	if err := view.FailurePage(p, view.Failure{Status: f.status, Title: title, Message: f.message, SignIn: f == errNotAllowed}).Render(context.WithoutCancel(r.Context()), &buf); err != nil {
 		http.Error(rw, strconv.Itoa(f.status)+" "+title, f.status)
 		return
 	}

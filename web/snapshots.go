@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/a-h/templ"
@@ -19,21 +20,34 @@ func (s *server) snapshots(r *http.Request, w view.Window) (templ.Component, err
 	}
 	page := view.Snapshots{Page: s.frame(r, w, "Snapshots"), May: s.may(r)}
 	page.Twin = "/api/v1/snapshots"
+	page.Room = roomOf(list, s.sharing.Folder.MaxBytes())
 	for _, info := range list {
 		page.Rows = append(page.Rows, s.snapshotRow(info, w))
 	}
 	return view.SnapshotsPage(page), nil
 }
 
+// roomOf says how much of their room snapshots take.
+func roomOf(list []snapshot.Info, most int64) string {
+	var used int64
+	for _, info := range list {
+		used += info.Size
+	}
+	return fmt.Sprintf("%s of %s are used. What somebody has frozen stays until it is deleted; of those that were made by themselves the oldest without a link make room.",
+		format.Value(float64(used), "bytes"), format.Value(float64(most), "bytes"))
+}
+
 func (s *server) snapshotRow(info snapshot.Info, w view.Window) view.SnapshotRow {
 	row := view.SnapshotRow{
 		ID: info.ID, Title: format.Clean(info.Meta.Title), By: info.Meta.By, Host: format.Clean(info.Meta.Host), Size: info.Size,
-		Created: info.Meta.Created, From: info.Meta.From, To: info.Meta.To, Redacted: info.Meta.Redacted, Link: w.Link("snapshots", info.ID),
+		Created: info.Meta.Created, From: info.Meta.From, To: info.Meta.To, Redacted: info.Meta.Redacted, Cut: len(info.Meta.Cut) > 0, Link: w.Link("snapshots", info.ID),
 	}
 	now := s.cfg.Now()
 	for _, l := range s.sharing.Folder.Links(info.ID) {
 		if l.Expires.After(now) {
 			row.Links++
+		} else {
+			row.Over++
 		}
 		if l.Opened.After(row.Opened) {
 			row.Opened = l.Opened
@@ -83,6 +97,7 @@ func (s *server) oneSnapshot(r *http.Request, w view.Window) (templ.Component, e
 	page := view.SnapshotPage{Page: s.frame(r, w, info.Meta.Title), Row: s.snapshotRow(info, w), Meta: metaOf(info.Meta), May: s.may(r)}
 	page.Twin = "/api/v1/snapshots/" + info.ID
 	page.Today = s.sharing.Today != nil
+	page.Nearby = s.nearby(r)
 	if info.Meta.Parent != "" {
 		if _, err := s.sharing.Folder.Info(info.Meta.Parent); err == nil {
 			page.Parent = w.Link("snapshots", info.Meta.Parent)

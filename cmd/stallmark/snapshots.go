@@ -6,18 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
+	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"stallmark/storage/snapshot"
 	"stallmark/web"
-	"stallmark/web/access"
 )
 
 func snapshotCommand() command {
@@ -27,7 +23,7 @@ func snapshotCommand() command {
 		summary: "Freeze an incident, or bring frozen ones in and out",
 		help: `
 create   asks the running service to freeze the last minutes (--for), or from
-         --from to --to, and prints the id
+         --from to --to, and prints the id; the page of it makes links
 list     prints what is frozen, the newest first
 export   writes a snapshot to -o FILE (.stallmark, or .html for one page that
          opens without a network), or to standard output
@@ -149,11 +145,20 @@ func (p *program) listSnapshots(o *options, f *snapshot.Folder) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
 	}
+	if len(list) == 0 {
+		fmt.Fprintf(p.stderr, "nothing is frozen in %s\n", oneLine(snapshotFolder(o.data)))
+		return nil
+	}
 	t := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tFROM (UTC)\tLENGTH\tHOST\tSIZE\tBY\tTITLE")
 	for _, info := range list {
 		m := info.Meta
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d KiB\t%s\n", info.ID[:12], m.From.UTC().Format("2006-01-02 15:04:05"), m.To.Sub(m.From).Round(time.Second),
-			oneLine(m.Host), (info.Size+1023)>>10, oneLine(m.Title))
+		title := oneLine(m.Title)
+		if m.Redacted {
+			title += " (redacted)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d KiB\t%s\t%s\n", info.ID[:12], m.From.UTC().Format("2006-01-02 15:04:05"), m.To.Sub(m.From).Round(time.Second),
+			oneLine(m.Host), (info.Size+1023)>>10, oneLine(m.By), title)
 	}
 	return t.Flush()
 }
@@ -220,12 +225,23 @@ func (p *program) importSnapshots(f *snapshot.Folder, names []string) error {
 	for _, name := range names {
 		info, err := importSnapshot(f, name)
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", filepath.Base(name), err))
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", oneLine(name), importError(err)))
 			continue
 		}
 		fmt.Fprintln(p.stdout, info.ID)
 	}
 	return failed
+}
+
+// importError says what is wanted in the place of something else.
+func importError(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err // the name stands before it
+	}
+	if errors.Is(err, snapshot.ErrNot) {
+		return fmt.Errorf("%w; want a .stallmark file, or the .html page that export writes", err)
+	}
+	return err
 }
 
 func importSnapshot(f *snapshot.Folder, name string) (snapshot.Info, error) {
@@ -235,78 +251,4 @@ func importSnapshot(f *snapshot.Folder, name string) (snapshot.Info, error) {
 	}
 	defer in.Close()
 	return f.Import(in)
-}
-
-// createSnapshot asks the running service: it alone has what is in memory.
-func (p *program) createSnapshot(ctx context.Context, o *options) error {
-	form, err := p.spanOf(o)
-	if err != nil {
-		return err
-	}
-	admin, err := access.NewAdmin(o.data)
-	if err != nil {
-		return fmt.Errorf("the admin token of the service: %w", err)
-	}
-	scheme := "http"
-	if o.webConfig != "" {
-		scheme = "https"
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, scheme+"://"+o.listen+"/api/v1/snapshots", strings.NewReader(form.Encode()))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Authorization", "Bearer "+admin.Token())
-	client := http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
-	if err != nil {
-		return fmt.Errorf("the service at %s: %w; is \"stallmark serve\" running?", o.listen, err)
-	}
-	defer resp.Body.Close()
-	return p.created(o, resp)
-}
-
-// created prints what the service has answered.
-func (p *program) created(o *options, resp *http.Response) error {
-	var answer struct {
-		ID    string `json:"id"`
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err == nil {
-		err = json.Unmarshal(data, &answer)
-	}
-	switch {
-	case resp.StatusCode != http.StatusOK && answer.Error.Message != "":
-		return errors.New(oneLine(answer.Error.Message))
-	case err != nil || resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("the service at %s answered %s", o.listen, resp.Status)
-	case o.json:
-		_, err = p.stdout.Write(data)
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, oneLine(answer.ID))
-	return err
-}
-
-// spanOf is the time that create freezes.
-func (p *program) spanOf(o *options) (url.Values, error) {
-	to := p.now()
-	from := to.Add(-o.duration)
-	for _, one := range []struct {
-		name, text string
-		into       *time.Time
-	}{{"from", o.from, &from}, {"to", o.to, &to}} {
-		if one.text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, one.text)
-		if err != nil {
-			return nil, usagef("--%s %s: want a time as in 2026-03-01T03:12:41Z", one.name, one.text)
-		}
-		*one.into = at
-	}
-	return url.Values{"from": {strconv.FormatInt(from.UnixMilli(), 10)}, "to": {strconv.FormatInt(to.UnixMilli(), 10)}}, nil
 }

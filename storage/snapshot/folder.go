@@ -96,6 +96,9 @@ func ownFolder(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
+// MaxBytes is how much the files of all snapshots may take.
+func (f *Folder) MaxBytes() int64 { return f.cfg.MaxBytes }
+
 // Close writes what is not written yet, and releases the folder.
 func (f *Folder) Close() error {
 	f.mu.Lock()

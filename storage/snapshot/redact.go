@@ -32,7 +32,7 @@ var errTooMany = errors.New("more names than can be replaced; freeze a shorter t
 // pseudonym everywhere in it. Pseudonyms are numbered in the order in which the
 // texts first appear and tell nothing about them: a hash could be guessed.
 func Redact(s *Snapshot, id string, c Choice) (*Snapshot, []Replaced, error) {
-	r := &redactor{choice: c, known: map[string]int{}, numbers: map[string]int{}, memo: map[string]string{}, ids: map[string]string{}, catalogue: map[string]bool{}}
+	r := &redactor{choice: c, known: map[string]int{}, numbers: map[string]int{}, memo: map[string]string{}, ids: map[string]string{}, catalogue: map[string]bool{}, read: map[string]bool{}}
 	if err := r.learn(s); err != nil {
 		return nil, nil, err
 	}
@@ -67,6 +67,7 @@ type redactor struct {
 	catalogue map[string]bool   // texts of the rule pack, which tell nothing
 	ids       map[string]string // of findings: they are hashes of what they are about
 	memo      map[string]string // short texts that were replaced before
+	read      map[string]bool   // values of labels in which names were looked for
 }
 
 // While a text is worked on, a pseudonym is one rune of a private plane, so that

@@ -13,6 +13,10 @@ type field struct {
 var fieldEnds = []struct{ end, kind string }{
 	{"password", "secret"},
 	{"passwd", "secret"},
+	{"pwd", "secret"},
+	{"passphrase", "secret"},
+	{"apikey", "secret"},
+	{"privatekey", "secret"},
 	{"secret", "secret"},
 	{"token", "secret"},
 	{"accesskey", "secret"},
@@ -65,7 +69,11 @@ func fieldKind(name string) string {
 	if name == "" {
 		return ""
 	}
-	name = separators.Replace(strings.ToLower(name))
+	name = strings.ToLower(name)
+	if last := name[strings.LastIndexAny(name, "._-")+1:]; last == "pass" {
+		return "secret"
+	}
+	name = separators.Replace(name)
 	if name == "key" || name == "keys" {
 		return "key"
 	}

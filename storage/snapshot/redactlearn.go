@@ -112,6 +112,10 @@ func (r *redactor) learnFields(s *Snapshot) {
 func (r *redactor) learnLabels(s Series) {
 	for _, l := range s.Labels {
 		r.name(kindOf(l.Name, false), l.Value)
+		if !closed[l.Name] && l.Name != "__name__" && !r.read[l.Value] {
+			r.read[l.Value] = true
+			r.learnText(l.Value)
+		}
 	}
 }
 
@@ -188,11 +192,8 @@ func (r *redactor) learnText(s string) {
 			}
 		}
 	}
-	for _, w := range []struct {
-		hint, kind string
-		pattern    *regexp.Regexp
-	}{{"home", "user", homeUser}, {"sers", "user", homeUser}, {" from ", "user", sshUser}, {"@", "user", atName}, {"@", "host", atHost}} {
-		if strings.Contains(s, w.hint) {
+	for _, w := range learnt {
+		if w.in(s) {
 			r.learnSecond(w.pattern, w.kind, s)
 		}
 	}
@@ -206,6 +207,18 @@ func (r *redactor) learnText(s string) {
 			r.name("address", m)
 		}
 	}
+}
+
+// learnt are what texts tell names by, besides fields.
+var learnt = []worded{
+	{"home", "user", homeUser},
+	{"sers", "user", homeUser},
+	{" from ", "user", sshUser},
+	{"@", "user", atName},
+	{"@", "host", atHost},
+	{"Thread_", "group", consumers},
+	{"thread | ", "client", clients},
+	{"mapper/", "volume", volume},
 }
 
 var (

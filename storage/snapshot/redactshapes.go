@@ -21,12 +21,33 @@ var (
 	dotted    = regexp.MustCompile(`(?i)[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?)+`)
 	hostPort  = regexp.MustCompile(`(?i)(?:^|[\s=,;(\["'@])([a-z][a-z0-9_-]*[0-9-][a-z0-9_-]*):[0-9]{2,5}\b`)
 	podName   = regexp.MustCompile(`\b[a-z][a-z0-9-]*-[0-9a-f]{8,10}-[a-z0-9]{5}\b`)
-	homeUser  = regexp.MustCompile(`(?i)([/\\]+(?:home|users)[/\\]+)([^\s/\\"':,;)]+)`)
+	homeUser  = regexp.MustCompile(`(?i)((?:[/\\]|%2f|%5c)+(?:home|users)(?:[/\\]|%2f|%5c)+)([^\s/\\"':,;)%]+)`)
+	consumers = regexp.MustCompile(`(\bConsumeMessage\w*?Thread_)([^\s|"'<>,;()\[\]]+?)(_[0-9]+\b)`)
+	clients   = regexp.MustCompile(`(\bkafka-[a-z-]*thread \| )([^\s|"'<>,;()\[\]]+)`)
+	volume    = regexp.MustCompile(`(\bmapper/)([^\s|"'<>,;()\[\]/]+)`)
+	authorize = regexp.MustCompile(`(?i)(\bauthorization["'\\]*\s*[:=]\s*["'\\]*(?:[a-z]+\s+)?|\bbearer\s+)([\w.~+/=-]{6,})`)
 	sshUser   = regexp.MustCompile(`\b(for (?:invalid user )?)([\w.-]+)( from )`)
 	uidUser   = regexp.MustCompile(`\b((?:uid|gid)=[0-9]+\()([^)\s]+)`)
 	unixPath  = regexp.MustCompile(`(?:/[\pL\pN._@+~%=:-]+)+/?`)
 	winPath   = regexp.MustCompile(`(?i)\b[a-z]:\\+[^\s"'<>|,;)]*|\\\\[\w.-]+\\[^\s"'<>|,;)]*`)
 )
+
+// worn are names that stand behind words that tell what they are. The hint is in
+// every text that matches.
+var worn = []worded{
+	{"Thread_", "group", consumers},
+	{"thread | ", "client", clients},
+	{"mapper/", "volume", volume},
+	{"earer", "secret", authorize},
+	{"uthorization", "secret", authorize},
+}
+
+type worded struct {
+	hint, kind string
+	pattern    *regexp.Regexp
+}
+
+func (w worded) in(s string) bool { return strings.Contains(s, w.hint) }
 
 // shapes replaces what gives itself away by its shape.
 func (r *redactor) shapes(s string) string {
@@ -34,6 +55,11 @@ func (r *redactor) shapes(s string) string {
 	if has(":") {
 		s = jdbc.ReplaceAllStringFunc(s, func(m string) string { return r.mark("address", m) })
 		s = authority.ReplaceAllStringFunc(s, r.authority)
+	}
+	for _, w := range worn {
+		if w.in(s) {
+			s = w.pattern.ReplaceAllStringFunc(s, func(m string) string { return r.second(w.pattern, w.kind, m) })
+		}
 	}
 	if has("=:") {
 		s = r.fieldsOf(s)
@@ -56,7 +82,7 @@ func (r *redactor) shapes(s string) string {
 	if has(" ") {
 		s = sshUser.ReplaceAllStringFunc(s, func(m string) string { return r.second(sshUser, "user", m) })
 	}
-	if has(`/\`) {
+	if has(`/\%`) {
 		s = homeUser.ReplaceAllStringFunc(s, func(m string) string { return r.second(homeUser, "user", m) })
 		if r.choice.Paths {
 			s = winPath.ReplaceAllStringFunc(s, func(m string) string { return r.mark("path", m) })

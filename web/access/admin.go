@@ -33,11 +33,17 @@ type Admin struct{ token string }
 // NewAdmin reads the token of a data folder, or makes one: 128 random bits in a
 // file that only this user may read. A file that others may read is refused.
 func NewAdmin(dir string) (*Admin, error) {
+	a, err := ReadAdmin(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeAdmin(filepath.Join(dir, TokenFile))
+	}
+	return a, err
+}
+
+// ReadAdmin reads the token of a data folder; fs.ErrNotExist if there is none.
+func ReadAdmin(dir string) (*Admin, error) {
 	path := filepath.Join(dir, TokenFile)
 	data, err := readPrivate(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return makeAdmin(path)
-	}
 	if err != nil {
 		return nil, err
 	}

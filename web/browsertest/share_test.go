@@ -48,6 +48,7 @@ func share(t *testing.T) *shared {
 		Backend: b, Host: "broker-07", Version: "v0.1.0", Now: now, Audit: b.Audit, PageCache: b, Admin: s.admin,
 		Shares: &web.Shares{Folder: s.folder, Samples: func(context.Context, time.Time, time.Time) ([]snapshot.Series, error) { return nil, nil }},
 	}
+	cfg.Shares.Today = gallery.Today
 	freezer, err := web.NewFreezer(cfg, cfg.Shares.Samples)
 	if err != nil {
 		t.Fatal(err)
@@ -274,24 +275,73 @@ func TestTriageInChromium(t *testing.T) {
 	keep(t, p, "triage-result")
 }
 
-// TestSharePages looks at the pages of the owner's side.
+// TestSharePages looks at the pages of the owner's side and at what others see, on
+// a shelf with snapshots of every kind.
 func TestSharePages(t *testing.T) {
 	c := browser(t)
 	s := share(t)
-	for _, v := range views()[:5] {
+	p := c.open(t, 1440, 900, "light")
+	for name, at := range map[string]string{"empty": "/snapshots", "login": "/login", "missing": "/s/00000000000000000000000000000000"} {
+		p.visit(s.url + at)
+		keep(t, p, "share-"+name+"-desk-light")
+	}
+	path, link := s.shareOne(p)
+	list, err := s.folder.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.folder.Get(list[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gallery.Fill(s.folder, got); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range views() {
 		p := c.open(t, v.width, v.height, v.scheme)
-		path, _ := s.shareOne(p)
-		for name, at := range map[string]string{"list": "/snapshots", "one": path, "redact": path + "/redact?paths=1", "triage": "/triage", "login": "/login"} {
+		for name, at := range map[string]string{
+			"list": "/snapshots", "one": path, "redact": path + "/redact?paths=1", "today": path + "/today", "triage": "/triage", "login": "/login",
+			"frozen": strings.TrimPrefix(link, s.url), "frozen-missing": strings.TrimPrefix(link, s.url) + "/nothing", "missing": "/s/00000000000000000000000000000000",
+		} {
 			s.later.Add(60)
 			p.visit(s.url + at)
 			if got := p.eval(`document.documentElement.scrollWidth <= innerWidth`); got != "true" {
 				t.Errorf("%s at %s: wider than the screen by %s", at, v.name, p.eval(`document.documentElement.scrollWidth - innerWidth`))
 			}
-			if small := p.eval(smallText); small != "" {
+			if small := p.eval(smallText); small != "" && v.scheme != "print" {
 				t.Errorf("%s at %s: text smaller than 11 px: %s", at, v.name, small)
 			}
-			p.clean()
+			p.clean("404")
 			keep(t, p, "share-"+name+"-"+v.name)
 		}
 	}
+}
+
+// TestZoomInASnapshot drags over a chart of a link's page: the part that was
+// dragged over is shown, the verdict stays, and all requests stay below the link.
+func TestZoomInASnapshot(t *testing.T) {
+	c := browser(t)
+	s := share(t)
+	_, link := s.shareOne(c.open(t, 1440, 900, "light"))
+	q := start(t).open(t, 1440, 900, "light")
+	q.visit(link)
+	before := heading(q)
+	q.mouse("mouseMoved", `.plot`, 0.5)
+	q.mouse("mousePressed", `.plot`, 0.5)
+	q.mouse("mouseMoved", `.plot`, 0.75)
+	q.mouse("mouseReleased", `.plot`, 0.75)
+	q.until(`location.search.includes("from=") && document.readyState === "complete"`)
+	if got := heading(q); got != before {
+		t.Errorf("after zooming the verdict is %q, before %q", got, before)
+	}
+	if got := q.eval(`location.origin + location.pathname`); got != link {
+		t.Errorf("zooming leads to %s", got)
+	}
+	if got := q.eval(`[...document.querySelectorAll(".plot path")].some((p) => p.getAttribute("d").length > 50)`); got != "true" {
+		t.Error("no line is drawn in the part")
+	}
+	if got := q.eval(`performance.getEntriesByType("resource").map((e) => new URL(e.name).pathname).filter((p) => !p.startsWith("/assets/") && !p.startsWith(new URL(location.href).pathname)).join(" ")`); got != "" {
+		t.Errorf("asked for beside the link: %s", got)
+	}
+	q.clean()
 }

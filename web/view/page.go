@@ -39,8 +39,14 @@ type Assets struct {
 	CSS, JS, Icon string
 }
 
+// empty reports whether it is the head of an error that shows no snapshot.
+func (f *Frozen) empty() bool { return f.Created.IsZero() && !f.Texts }
+
 // Sections are the entries of the navigation, with their keys.
 func (p Page) Sections() []Choice {
+	if p.Frozen != nil && p.Frozen.empty() {
+		return nil
+	}
 	entries := []struct{ text, piece, key string }{
 		{"Now", "", "n"},
 		{"Incidents", "incidents", "i"},
@@ -131,6 +137,7 @@ type Failure struct {
 	Status  int
 	Title   string
 	Message string
+	SignIn  bool // the admin token would have helped
 }
 
 // Frozen is what the head of a page says of the snapshot that it shows.

@@ -12,8 +12,19 @@ type SnapshotRow struct {
 	ID, Title, By, Host, Link string
 	Created, From, To, Opened time.Time
 	Size                      int64 // bytes
-	Links                     int   // that are good
-	Redacted                  bool
+	Links, Over               int   // that are good, that have expired
+	Redacted, Cut             bool
+}
+
+// LinksInWords says how many there are to it.
+func (r SnapshotRow) LinksInWords() string {
+	switch {
+	case r.Links > 0:
+		return count(r.Links, "good link", "good links")
+	case r.Over > 0:
+		return "expired"
+	}
+	return "none"
 }
 
 // Short is the beginning of the id, to tell snapshots apart by.
@@ -29,7 +40,8 @@ func (r SnapshotRow) Span() string { return format.Span(r.To.Sub(r.From)) }
 type Snapshots struct {
 	Page
 	Rows []SnapshotRow
-	May  bool // the visitor may change something
+	Room string // how much of it is used
+	May  bool   // the visitor may change something
 }
 
 // SharedLink is a link to a snapshot, as its owner sees it.
@@ -48,6 +60,7 @@ type SnapshotPage struct {
 	Shared []SharedLink
 	Parent string // link to the one that was redacted
 	Today  bool   // today's rules can be asked
+	Nearby bool   // links lead to this machine only
 	May    bool
 }
 
@@ -103,6 +116,7 @@ type Redact struct {
 	Replaced []Replacement
 	Leaving  []string // texts of the host that stay in it
 	More     int      // that are not shown
+	All      string   // where they are
 }
 
 // Replacement is a text and what stands for it.
