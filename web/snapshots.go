@@ -39,7 +39,7 @@ func roomOf(list []snapshot.Info, most int64) string {
 
 func (s *server) snapshotRow(info snapshot.Info, w view.Window) view.SnapshotRow {
 	row := view.SnapshotRow{
-		ID: info.ID, Title: format.Clean(info.Meta.Title), By: info.Meta.By, Host: format.Clean(info.Meta.Host), Size: info.Size,
+		ID: info.ID, Title: format.Clean(info.Meta.Title), By: format.Clean(info.Meta.By), Host: format.Clean(info.Meta.Host), Size: info.Size,
 		Created: info.Meta.Created, From: info.Meta.From, To: info.Meta.To, Redacted: info.Meta.Redacted, Cut: len(info.Meta.Cut) > 0, Link: w.Link("snapshots", info.ID),
 	}
 	now := s.cfg.Now()

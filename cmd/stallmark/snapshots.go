@@ -43,6 +43,7 @@ cut to its first digits. The service is found at --listen, its token in --data.`
 				{"o", "FILE", "where export writes", text(&o.output), true},
 				{"paths", "", "replace paths as well", (*toggle)(&o.redactPaths), true},
 				{"json", "", "print JSON", (*toggle)(&o.json), true},
+				{"web-config", "FILE", "web configuration file of the service that create asks", text(&o.webConfig), false},
 			}
 		},
 		run: runSnapshot,
