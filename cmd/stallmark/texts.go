@@ -21,9 +21,6 @@ import (
 	"stallmark/web"
 )
 
-// weak is why a verdict from the output of tools is never more than possible.
-const weak = "from the output of tools, which shows no thread waiting"
-
 // gather puts a file or the files of a folder into a bundle. Symbolic links in
 // a folder are passed over.
 func (p *program) gather(b *files.Bundle, name string) error {
@@ -101,8 +98,9 @@ func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, 
 		return nil, model.Report{}, err
 	}
 	report, err := a.report(ctx)
-	soften(&report, line)
-	softenLogs(&report, line, whole)
+	most, why := bound(line, whole)
+	soften(&report, most, why)
+	doubt(&report, pack, line.Waits())
 	report.Excerpts = append(logExcerpts(whole), excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))...)
 	report.Decide = line.Commands()
 	report.Coverage = slices.DeleteFunc(report.Coverage, func(c model.Coverage) bool { return pastedOnly(c, line) })
@@ -152,19 +150,6 @@ func (a *analysis) runTexts(ctx context.Context, line *pasted.Timeline, whole *l
 		}
 	}
 	return nil
-}
-
-// soften bounds what is said on the word of tools: files of /proc are the
-// kernel's own, a table is somebody's mean of it.
-func soften(r *model.Report, line *pasted.Timeline) {
-	if len(line.Given) == 0 {
-		return
-	}
-	for i := range r.Findings {
-		if r.Findings[i].Confidence != model.Confirmed {
-			r.Findings[i].Confidence, r.Findings[i].Caveat = model.Possible, weak
-		}
-	}
 }
 
 // excerptsOf says of every piece what it was understood to be.

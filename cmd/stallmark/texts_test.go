@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func vmstatText(rows int, swapIn int) string {
 // is bounded by what vmstat can tell.
 func TestTextSaysWhatItCan(t *testing.T) {
 	r := triaged(t, exitFound, put(t, "x.txt", vmstatText(40, 20000)))
-	if len(r.Findings) != 1 || r.Findings[0].Signature != "swap-in-stall" || r.Findings[0].Confidence != model.Possible || r.Findings[0].Caveat != weak {
+	if len(r.Findings) != 1 || r.Findings[0].Signature != "swap-in-stall" || r.Findings[0].Confidence != model.Possible || r.Findings[0].Caveat != fromTools {
 		t.Errorf("findings %+v", r.Findings)
 	}
 	if len(r.Excerpts) < 1 || r.Excerpts[0].Format != "vmstat" || r.Excerpts[0].From != 2 || r.Excerpts[0].To != 43 {
@@ -124,5 +125,88 @@ func TestTextsAndRecordingsTogether(t *testing.T) {
 	}
 	if got := runProgram(t, "diagnose", put(t, "y.txt", "some prose\n")); got.code != exitUsage || !strings.Contains(got.stderr, "nothing in it is known") {
 		t.Errorf("code %d: %s", got.code, got.stderr)
+	}
+}
+
+// vmstatCopies writes copies of /proc/vmstat a second apart: 4000 pages dirty of a
+// background limit and a limit, and others dirtied and written.
+func vmstatCopies(seconds, background, limit int, after string) string {
+	var b strings.Builder
+	for i := range seconds {
+		fmt.Fprintf(&b, "2026-12-01T02:00:%02dZ\n", i)
+		for name, v := range map[string]int{
+			"nr_free_pages": 100000, "nr_dirty": 4000, "nr_writeback": 0, "nr_dirtied": 3000 * i, "nr_written": 3000 * i,
+			"nr_dirty_threshold": limit, "nr_dirty_background_threshold": background,
+		} {
+			fmt.Fprintf(&b, "/proc/vmstat:%s %d\n", name, v)
+		}
+		b.WriteString(after)
+	}
+	return b.String()
+}
+
+// psListing is a listing of ps with writers paused at the limit.
+func psListing(threads int) string {
+	var b strings.Builder
+	b.WriteString("$ ps -eLo pid,stat,wchan:32,comm\n    PID STAT WCHAN                            COMMAND\n")
+	for i := range threads {
+		fmt.Fprintf(&b, "%7d D    balance_dirty_pages              java\n", 1000+i)
+	}
+	return b.String()
+}
+
+// confidences are those of all findings, by signature.
+func confidences(r model.Report) map[string]model.Confidence {
+	m := map[string]model.Confidence{}
+	for _, f := range r.Findings {
+		m[f.Signature] = f.Confidence
+	}
+	return m
+}
+
+// TestOneListingIsOneSighting pastes copies of /proc/vmstat far from the limit and a
+// listing of ps with many paused writers: one moment, which no rule takes for
+// several.
+func TestOneListingIsOneSighting(t *testing.T) {
+	calm := vmstatCopies(30, 50000, 100000, "")
+	at, rest, _ := strings.Cut(calm, "2026-12-01T02:00:20Z\n")
+	text := at + "2026-12-01T02:00:19Z\n" + psListing(40) + "2026-12-01T02:00:20Z\n" + rest
+	r := triaged(t, exitUnknown, put(t, "x.txt", text))
+	if len(r.Findings) != 0 {
+		t.Errorf("findings %v", confidences(r))
+	}
+	if u := slices.IndexFunc(r.Unknown, func(u model.Unknown) bool { return u.Signature == "dirty-throttling" }); u < 0 || !strings.HasPrefix(r.Unknown[u].Why, seenOnce) {
+		t.Errorf("unknown %+v, ruled out %+v", r.Unknown, r.RuledOut)
+	}
+	if !strings.Contains(fmt.Sprint(r.Excerpts), "40 paused at the dirty-page limit") {
+		t.Errorf("excerpts %+v", r.Excerpts)
+	}
+	r = triaged(t, exitFound, put(t, "x.txt", vmstatCopies(30, 50000, 100000, psListing(2))))
+	if got := confidences(r); got["dirty-throttling"] != model.Likely {
+		t.Errorf("findings %v from a listing a second", got)
+	}
+}
+
+// TestTextsAreNeverConfirmed pastes the strongest texts that there are: copies of
+// /proc/vmstat over the limit with a paused thread in each, and the same beside a
+// table.
+func TestTextsAreNeverConfirmed(t *testing.T) {
+	stack := "/proc/71/stack:[<0>] balance_dirty_pages+0x2c1/0xc30\n/proc/71/stack:[<0>] balance_dirty_pages_ratelimited+0x2f5/0x3d0\n"
+	copies := vmstatCopies(30, 2000, 4000, stack)
+	r := triaged(t, exitFound, put(t, "x.txt", copies))
+	if got := confidences(r); got["dirty-throttling"] != model.Likely || r.Findings[0].Caveat != fromCopies {
+		t.Errorf("copies: %v, %+v", got, r.Findings)
+	}
+	r = triaged(t, exitFound, put(t, "x.txt", copies), put(t, "y.txt", vmstatText(40, 20000)))
+	for signature, c := range confidences(r) {
+		if c != model.Possible {
+			t.Errorf("%s is %s beside a table", signature, c)
+		}
+	}
+	reclaim := "[<0>] do_try_to_free_pages+0x100/0x3c0\n[<0>] try_to_free_pages+0xf4/0x1c0\n[<0>] __alloc_pages+0x2c0/0x340\n"
+	sar := sarTable("Linux 6.18.44 (vm) \t12/01/26 \t_x86_64_\t(2 CPU)", "12:36:%02d", ".", 40000)
+	r = triaged(t, exitFound, put(t, "x.txt", sar+"\n2026-12-01T12:36:18Z\n"+reclaim))
+	if got := confidences(r); got["direct-reclaim"] != model.Possible {
+		t.Errorf("a table and a stack: %v", got)
 	}
 }

@@ -16,9 +16,6 @@ import (
 	"stallmark/storage/model"
 )
 
-// fromLogs is why a verdict from logs is never more than possible.
-const fromLogs = "from logs alone: what the kernel did meanwhile is not known"
-
 // sortOut gives the logs among the files to what reads logs, and takes the others
 // apart; of those, the lines that are no tool's output may be of a log too.
 func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Text) {
@@ -100,16 +97,6 @@ func together(line *pasted.Timeline, texts bool, logBeats []time.Time) iter.Seq[
 
 // nearly is how near two beats are that count as one.
 const nearly = 500 * time.Millisecond
-
-// softenLogs bounds what is said on the word of logs.
-func softenLogs(r *model.Report, line *pasted.Timeline, whole *logs.Whole) {
-	if whole.Len() == 0 || len(line.Given) > 0 || line.HasFiles() {
-		return
-	}
-	for i := range r.Findings {
-		r.Findings[i].Confidence, r.Findings[i].Caveat = model.Possible, fromLogs
-	}
-}
 
 // logExcerpts says of each log what it was taken for.
 func logExcerpts(whole *logs.Whole) []model.Excerpt {

@@ -89,7 +89,7 @@ type reading struct {
 	command []string           // the last command line
 	path    string             // of the file whose contents follow, "proc/vmstat"
 	at      time.Time          // the last line that was a time; used once
-	filesAt time.Time          // of the files above, which holds for those of one command
+	filesAt time.Time          // of the files, stacks and listings above, which holds for those that follow
 	meminfo *Part              // the last one
 	limits  map[string]float64 // vm.dirty_* that were seen
 	cpus    float64            // from a heading that says it; 0 if unknown
@@ -132,14 +132,29 @@ func (r *reading) next(list []line) (part *Part, n int) {
 	}
 	for _, f := range formats() {
 		if part, n := f(r, list); n > 0 {
-			if r.filesAt = (time.Time{}); part != nil && (len(part.Files) > 0 || part.Format == "cgroup") {
-				r.filesAt = r.at
+			at := r.moment()
+			if r.filesAt = (time.Time{}); part != nil && part.momentary() {
+				r.filesAt = at
 			}
 			r.path, r.at = "", time.Time{}
 			return part, n
 		}
 	}
 	return nil, 0
+}
+
+// moment is when what follows was so, if it takes no time to print.
+func (r *reading) moment() time.Time {
+	if r.at.IsZero() {
+		return r.filesAt
+	}
+	return r.at
+}
+
+// momentary reports whether a part took no time to print, so that what follows is
+// of the same moment.
+func (p *Part) momentary() bool {
+	return len(p.Files) > 0 || slices.Contains([]string{"cgroup", "ps", "stack", "wchan"}, p.Format)
 }
 
 // fence reports whether a line only sets a block of code apart, as forums want it.

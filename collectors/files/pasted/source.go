@@ -40,7 +40,9 @@ func (s *Source) Name() string { return "pasted" }
 // Provides implements [collectors.Source].
 func (s *Source) Provides() []string { return append(slices.Clone(s.line.Given), s.texts.Name) }
 
-// Collect implements [collectors.Source].
+// Collect implements [collectors.Source]. However many threads a listing shows in
+// one wait, it is one sighting: it tells of a moment, and rules count sightings
+// over time.
 func (s *Source) Collect(_ collectors.Root, out *collectors.Out) error {
 	at := out.At()
 	if !s.beside {
@@ -50,22 +52,22 @@ func (s *Source) Collect(_ collectors.Root, out *collectors.Out) error {
 		}
 	}
 	s.before = at
-	blocked := map[string]int{}
+	blocked := map[string]bool{}
 	for ; s.event < len(s.line.events) && !s.line.events[s.event].To.After(at); s.event++ {
 		e := s.line.events[s.event]
 		out.Event(e)
 		if e.Kind == model.EventBlocked {
-			blocked[e.Attrs["wait"]]++
+			blocked[e.Attrs["wait"]] = true
 		}
 	}
 	if s.beside {
 		return nil // the recording counts its own
 	}
-	for wait, n := range blocked {
+	for wait := range blocked {
 		if s.waits[wait] == nil {
 			s.waits[wait] = model.NewSeries("stallmark_host_blocked_tasks", "wait", wait)
 		}
-		out.Add(s.waits[wait], float64(n))
+		out.Add(s.waits[wait], 1)
 	}
 	return nil
 }

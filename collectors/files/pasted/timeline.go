@@ -16,6 +16,7 @@ type Timeline struct {
 	Notes    []string // what had to be assumed
 	Given    []string // names of the series that there are, sorted
 
+	tables bool // a tool printed some of it
 	tracks []*track
 	ticks  []tick
 	events []model.Event
@@ -110,6 +111,7 @@ func (t *Timeline) addRows(p *Part, end time.Time) {
 	if len(p.Rows) == 0 {
 		return
 	}
+	t.tables = t.tables || p.Format != "cgroup" && p.Format != "files"
 	interval := p.Interval
 	if interval <= 0 {
 		interval = assumed
@@ -248,6 +250,27 @@ func (t *Timeline) cover() {
 // HasFiles reports whether files of /proc are among it, for the sources that
 // read them.
 func (t *Timeline) HasFiles() bool { return len(t.ticks) > 0 }
+
+// Waits are the groups of functions in which threads were seen waiting.
+func (t *Timeline) Waits() []string {
+	var list []string
+	for _, e := range t.events {
+		if wait := e.Attrs["wait"]; e.Kind == model.EventBlocked && !slices.Contains(list, wait) {
+			list = append(list, wait)
+		}
+	}
+	return list
+}
+
+// KernelOverTime reports whether it is files of the kernel, each with its time, at
+// several times, and no tool's table: counters that can be followed as on a host.
+func (t *Timeline) KernelOverTime() bool {
+	times := len(t.ticks)
+	for _, tr := range t.tracks {
+		times = max(times, len(tr.rows))
+	}
+	return !t.tables && times > 1
+}
 
 // Beat is one time with what was read up to it.
 type Beat struct {

@@ -90,7 +90,7 @@ func (r *reading) waitOf(p *Part, path string, data []byte) {
 	if pid != "" {
 		attrs["pid"] = pid
 	}
-	p.Events = append(p.Events, model.Event{From: r.at, To: r.at, Kind: model.EventBlocked, Text: who + " in " + function, Attrs: attrs})
+	p.Events = append(p.Events, model.Event{From: r.moment(), To: r.moment(), Kind: model.EventBlocked, Text: who + " in " + function, Attrs: attrs})
 }
 
 // maxTasks bounds a table of ps.
@@ -120,7 +120,7 @@ func readPs(r *reading, list []line) (*Part, int) {
 		p.say("%d %s", t.waits[wait], explain(wait, function))
 		for range min(t.waits[wait], 100) {
 			p.Events = append(p.Events, model.Event{
-				From: r.at, To: r.at, Kind: model.EventBlocked, Text: "a thread in " + function,
+				From: r.moment(), To: r.moment(), Kind: model.EventBlocked, Text: "a thread in " + function,
 				Attrs: map[string]string{"wait": wait, "function": function, "stack": function},
 			})
 		}
