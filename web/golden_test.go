@@ -151,7 +151,7 @@ func head(n *html.Node, drawing bool) string {
 		case !drawing && n.Data != "svg" && a.Val == "":
 			text += " " + a.Key
 		case !drawing && n.Data != "svg":
-			text += " " + a.Key + "=" + short(hashed.ReplaceAllString(a.Val, "$1.HASH.$2"))
+			text += " " + a.Key + "=" + short(kept.ReplaceAllString(hashed.ReplaceAllString(a.Val, "$1.HASH.$2"), "/triage/ID"))
 		}
 	}
 	return text
@@ -159,6 +159,9 @@ func head(n *html.Node, drawing bool) string {
 
 // hashed is the path of an asset.
 var hashed = regexp.MustCompile(`(/assets/[a-z]+)\.[0-9a-f]+\.([a-z]+)`)
+
+// kept is the path of a verdict about texts.
+var kept = regexp.MustCompile(`/triage/[0-9a-f]{32}`)
 
 // short cuts a long text and adds a sum of the rest.
 func short(text string) string {

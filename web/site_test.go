@@ -26,13 +26,13 @@ func show(t *testing.T, s gallery.Scene) site {
 	b := gallery.New(s)
 	log := &bytes.Buffer{}
 	h, err := web.New(web.Config{
-		Backend: b, Host: "broker-07", Version: "v0", Now: b.Now, Audit: b.Audit, PageCache: b, Logs: b, AllowedHosts: []string{"broker-07.example"},
+		Backend: b, Host: "broker-07", Version: "v0", Now: b.Now, Audit: b.Audit, PageCache: b, Logs: b, Triage: b.Triage, AllowedHosts: []string{"broker-07.example"},
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return site{h, b, log}
+	return site{gallery.Given(h), b, log}
 }
 
 func scene(t *testing.T, name string) gallery.Scene {

@@ -15,11 +15,11 @@ import (
 func serve(t testing.TB, s gallery.Scene) (*gallery.Backend, string) {
 	t.Helper()
 	b := gallery.New(s)
-	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit, PageCache: b, Logs: b})
+	h, err := web.New(web.Config{Backend: b, Host: "broker-07", Version: "v0.1.0", Now: b.Now, Audit: b.Audit, PageCache: b, Logs: b, Triage: b.Triage})
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(h)
+	srv := httptest.NewServer(gallery.Given(h))
 	t.Cleanup(srv.Close)
 	return b, srv.URL
 }
@@ -43,13 +43,13 @@ func TestShots(t *testing.T) {
 	c := browser(t)
 	for _, scene := range gallery.Names() {
 		s, _ := gallery.Find(scene)
-		_, url := serve(t, s)
 		for _, path := range gallery.Paths(scene) {
 			for _, v := range views() {
 				name := scene + strings.ReplaceAll(path, "/", "_") + "-" + v.name
 				if only != "" && !strings.Contains(name, only) {
 					continue
 				}
+				_, url := serve(t, s)
 				p := c.open(t, v.width, v.height, v.scheme)
 				p.visit(url + path)
 				if err := os.WriteFile(filepath.Join(dir, name+".png"), p.shot(false), 0o644); err != nil {

@@ -19,6 +19,8 @@ func Paths(scene string) []string {
 		return []string{"/", "/jvm"}
 	case "logs-many", "logs-none":
 		return []string{"/logs"}
+	case "triage": // with [Given]
+		return []string{"/triage", "/given/possible", "/given/many", "/given/nothing", "/given/large"}
 	case "many-disks":
 		return []string{"/disks"}
 	case "hostile":

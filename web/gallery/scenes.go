@@ -27,6 +27,7 @@ func makers() map[string]func() Scene {
 		"two-incidents": twoIncidents, "ending": ending, "mended": mended, "young": young, "newborn": newborn,
 		"page-cache": cached, "page-cache-many": cachedMany, "page-cache-denied": cachedDenied,
 		"logs": logged, "logs-many": loggedMany, "logs-none": loggedNone, "jvm": collected,
+		"triage": pastes,
 	}
 }
 
