@@ -23,14 +23,20 @@ type beside struct {
 	notes []string
 }
 
-// newBeside sorts out what was given with a recording, for one replay.
-func (p *program) newBeside(o *options, b *files.Bundle) *beside {
+// reach is how long a recording is taken to be when the zone of a log is looked
+// for: its end is known when it has been read.
+const reach = time.Hour
+
+// newBeside sorts out what was given with a recording that begins at
+// some time, for one replay.
+func (p *program) newBeside(o *options, b *files.Bundle, begin time.Time) *beside {
 	if b == nil || len(b.Blobs) == 0 {
 		return nil
 	}
 	x := &beside{notes: b.Notes}
 	x.whole, x.texts = p.sortOut(o, b)
 	x.line = pasted.NewTimeline(x.texts, p.now())
+	x.whole.Beside(begin, begin.Add(reach))
 	x.whole.Beats() // which learns what the times of the logs mean
 	return x
 }

@@ -94,3 +94,40 @@ func TestLogBesideRecordingOnThePage(t *testing.T) {
 		t.Errorf("incident %q, excerpts %+v", list, got.Report.Excerpts)
 	}
 }
+
+// TestZoneBesideRecording gives logs without a zone that are of the recording's
+// time in one zone only: they are placed there, and the words say the same.
+func TestZoneBesideRecording(t *testing.T) {
+	begin := beginOf(t, "c_direct_reclaim")
+	for _, tt := range []struct {
+		name, layout string
+		zone         *time.Location
+		says         string
+	}{
+		{"RocketMQ's own", time.DateTime, time.FixedZone("", 8*3600), "UTC+08:00 (RocketMQ's servers"},
+		{"UTC", time.DateTime, time.UTC, "UTC (in it the lines are of the recording's time"},
+		{"UTC with a fraction", "2006-01-02 15:04:05.000", time.UTC, "UTC (in it the lines are of the recording's time"},
+		{"a comma, GMT+8", "2006-01-02 15:04:05,000", time.FixedZone("", 8*3600), "UTC+08:00 (in it the lines are of the recording's time"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			for i := range 5 {
+				at := begin.Add(time.Duration(60+i) * time.Second)
+				fmt.Fprintf(&b, "%s WARN SendMessageThread_1 - [NOTIFYME]putMessage in lock cost time(ms)=800, bodyLength=1024 "+
+					"AppendMessageResult=AppendMessageResult{status=PUT_OK}\n", at.In(tt.zone).Format(tt.layout))
+			}
+			log := put(t, "store.log", b.String())
+			old := begin.AddDate(1, 0, 0).Add(7 * time.Minute) // tells nothing: a copy
+			if err := os.Chtimes(log, old, old); err != nil {
+				t.Fatal(err)
+			}
+			r := triaged(t, exitFound, capturePath("c_direct_reclaim"), log)
+			if got := strings.Join(incidentOf(r, "direct-reclaim"), " "); !strings.Contains(got, "rocketmq-append-stall") {
+				t.Errorf("incident %q", got)
+			}
+			if got := fmt.Sprint(r.Excerpts); !strings.Contains(got, "times without a zone: "+tt.says) {
+				t.Errorf("excerpts %s", got)
+			}
+		})
+	}
+}

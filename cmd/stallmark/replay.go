@@ -62,7 +62,7 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	m.logs = p.replayLogs(o.rules)
 	a := newAnalysis(pack, rec.Meta().Interval())
 	learned := p.loadBaselines(path, rec.Meta().Baselines)
-	x := p.newBeside(o, given)
+	x := p.newBeside(o, given, rec.Meta().Start)
 	if err := a.run(ctx, rec, m, learned, x); err != nil {
 		return diagnosis{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,10 +1,6 @@
 package logs
 
-import (
-	"bytes"
-
-	"stallmark/collectors/logs/stamp"
-)
+import "bytes"
 
 // LogAtRest is what a log was taken for.
 type LogAtRest struct {
@@ -29,15 +25,27 @@ func (w *Whole) Logs() []LogAtRest {
 		case product != "":
 			r.What = product + " log"
 		}
-		if l.kind != KindGC {
-			zone := l.clock.Zone()
-			if product == "rocketmq" && zone.Proof < stamp.Default {
-				r.Says = append(r.Says, "times without a zone are RocketMQ's GMT+8")
-			} else {
-				r.Says = append(r.Says, "times without a zone: "+zone.String())
-			}
+		if says := l.zoneInWords(); says != "" {
+			r.Says = append(r.Says, says)
 		}
 		list = append(list, r)
 	}
 	return list
+}
+
+// zoneInWords says by which zone the lines were placed and why, empty if they say
+// it themselves.
+func (l *restLog) zoneInWords() string {
+	if l.kind == KindGC {
+		return ""
+	}
+	_, last, ok := l.unzoned()
+	if !ok {
+		return ""
+	}
+	span, ok := l.clock.Resolve(last, l.file.Role)
+	if !ok {
+		return ""
+	}
+	return "times without a zone: " + span.Zone.String()
 }

@@ -21,6 +21,7 @@ type Whole struct {
 	Notes  []string
 	source *Source
 	logs   []*restLog
+	beside [2]time.Time // begin and end of what the logs were given with
 }
 
 // restLog is one of them.

@@ -30,9 +30,65 @@ func (w *Whole) learn(l *restLog) {
 			}
 		}
 	}
+	w.fit(l)
 	if z := l.clock.Zone(); z.Proof >= stamp.FileTime {
 		l.file.zone = z
 	}
+}
+
+// Beside says from when to when the recording is that the logs were given with.
+// Call it before [Whole.Beats].
+func (w *Whole) Beside(from, to time.Time) { w.beside = [2]time.Time{from, to} }
+
+// fit finds the zone in which a log is of the time of the recording, if that is not
+// so in the zone that it would be taken for and nothing in it proves one. Only zones
+// are tried that logs are written in without being set: that of the host, UTC and
+// RocketMQ's. Some zone fits any log of the day.
+func (w *Whole) fit(l *restLog) {
+	first, last, ok := l.unzoned()
+	if !ok || w.beside[1].IsZero() || l.clock.Zone().Proof >= stamp.Proven {
+		return
+	}
+	fits := func(c *stamp.Clock) bool {
+		from, known := c.Resolve(first, l.file.Role)
+		to, alike := c.Resolve(last, l.file.Role)
+		return known && alike && !from.From.After(w.beside[1]) && !to.From.Before(w.beside[0])
+	}
+	usual, _ := l.clock.Resolve(last, l.file.Role)
+	if fits(l.clock) {
+		return
+	}
+	for _, zone := range []*time.Location{w.source.cfg.Host, time.UTC, stamp.Fixed(8 * time.Hour)} {
+		if zone == nil {
+			continue
+		}
+		c := newClock(w.source, l.file)
+		if c.SawBeside(zone, usual.Zone); fits(c) {
+			l.clock.SawBeside(zone, usual.Zone)
+			return
+		}
+	}
+}
+
+// unzoned are the first and the last stamp that name no zone.
+func (l *restLog) unzoned() (first, last stamp.Stamp, ok bool) {
+	bare := func(line []byte) (stamp.Stamp, bool) {
+		s, ok := stamp.Find(bytes.TrimRight(line, "\r\n"))
+		return s, ok && s.Kind == stamp.Wall && !s.Zoned
+	}
+	for line := range bytes.Lines(l.data) {
+		if first, ok = bare(line); ok {
+			break
+		}
+	}
+	for end := l.data; ok; {
+		start := bytes.LastIndexByte(bytes.TrimRight(end, "\r\n"), '\n') + 1
+		if s, found := bare(end[start:]); found {
+			return first, s, true
+		}
+		end = end[:start]
+	}
+	return first, last, false
 }
 
 // lastStamp is the time stamp of the last line that has one.

@@ -62,6 +62,12 @@ func (c *Clock) SawNearby(offset time.Duration, log string) {
 	c.learn(offset, Nearby, "as in "+log+" beside it, which says its zone")
 }
 
+// SawBeside takes in that in a zone the lines are of the time of a recording
+// beside them.
+func (c *Clock) SawBeside(zone *time.Location, other Zone) {
+	c.Known(Zone{zone, Fitting, "in it the lines are of the recording's time, in " + zoneName(other.Location) + " none is"})
+}
+
 // Known takes in a zone that was found out before, if that is surer.
 func (c *Clock) Known(z Zone) {
 	if z.Location != nil && z.Proof > c.zone.Proof {

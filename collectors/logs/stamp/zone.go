@@ -14,6 +14,7 @@ const (
 	Nearby                // another log of the same host says its offset
 	Default               // what the product writes unless its layout was changed
 	FileTime              // the file's last line against the time of its last change
+	Fitting               // so its lines are of the time of the recording beside it
 	Observed              // lines against the times at which they arrived
 	Proven                // a line that holds an instant beside its stamp
 	Set                   // by the user
