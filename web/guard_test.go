@@ -97,7 +97,7 @@ func TestNoWayOut(t *testing.T) {
 	s := show(t, scene(t, "stalling"))
 	for _, path := range []string{
 		"/assets/", "/assets/stallmark.css", "/assets/../go.mod", "/assets/%2e%2e/%2e%2e/etc/passwd", "/assets/..%2f..%2fetc%2fpasswd",
-		"/debug/pprof/", "/debug/vars", "/metrics", "//evil.example/", "/findings/:id", "/findings/{id}", "/findings/*", "/findings/",
+		"/debug/pprof/", "/debug/vars", "//evil.example/", "/findings/:id", "/findings/{id}", "/findings/*", "/findings/",
 		"/signatures/..%2fdirty-throttling", "/findings/" + strings.Repeat("a", 5000), "/findings/%00", "/api/v1/", "/api/v1/findings/none", "/index.html",
 	} {
 		w := s.get(t, path)

@@ -72,11 +72,12 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(middleware.Compress(5, "text/html", "application/json"), s.timed)
+		r.Use(middleware.Compress(5, "text/html", "text/plain", "application/json", "application/openmetrics-text"), s.timed)
 		s.linkRoutes(r)
 		r.Group(func(r chi.Router) {
 			r.Use(s.reader)
 			s.routes(r)
+			r.Get("/metrics", s.metrics)
 			s.shareRoutes(r)
 			s.triageRoutes(r)
 		})

@@ -135,5 +135,6 @@ func (s *server) endpoints() [][2]string {
 		{"/api/v1/signatures", "the catalogue with the state of each; /api/v1/signatures/{id} is one of them"},
 		{"/api/v1/audit", "settings against advice; as audit --json prints it"},
 		{"/api/v1/status", "sources, store and recorder"},
+		{"/metrics", "the newest value of every series, and the findings that fire, for Prometheus: OpenMetrics or its text format"},
 	}
 }
