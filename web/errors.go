@@ -13,6 +13,8 @@ type failure struct {
 	status  int
 	message string
 	cause   error
+	title   string // empty: the status in words
+	texts   bool   // other texts may fare better
 }
 
 func (f *failure) Error() string {
@@ -40,11 +42,11 @@ func failureOf(err error) *failure {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{http.StatusServiceUnavailable, "This took too long and was stopped. Try a shorter window.", err}
+		return &failure{status: http.StatusServiceUnavailable, message: "This took too long and was stopped. Try a shorter window.", cause: err}
 	case errors.Is(err, ErrMissing):
-		return &failure{http.StatusNotFound, "This is not in memory, and older history does not answer just now. Try again in a while.", err}
+		return &failure{status: http.StatusNotFound, message: "This is not in memory, and older history does not answer just now. Try again in a while.", cause: err}
 	case errors.Is(err, context.Canceled):
-		return &failure{http.StatusServiceUnavailable, "The request was given up.", err}
+		return &failure{status: http.StatusServiceUnavailable, message: "The request was given up.", cause: err}
 	}
-	return &failure{http.StatusInternalServerError, "Something went wrong here; the log of Stallmark says what.", err}
+	return &failure{status: http.StatusInternalServerError, message: "Something went wrong here; the log of Stallmark says what.", cause: err}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -156,7 +157,7 @@ func (s *server) fail(rw http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	var buf bytes.Buffer
-	title := http.StatusText(f.status)
+	title := cmp.Or(f.title, http.StatusText(f.status))
 	w := view.Window{Live: true, Path: "/"}
 	if s.frozen != nil {
 		w.Base = s.frozen.whole.Base
@@ -165,7 +166,7 @@ func (s *server) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	if f.status >= 500 { // it may have passed soon
 		p.Refresh = 2 * refresh
 	}
-	if err := view.FailurePage(p, view.Failure{Status: f.status, Title: title, Message: f.message, SignIn: f == errNotAllowed}).Render(context.WithoutCancel(r.Context()), &buf); err != nil {
+	if err := view.FailurePage(p, view.Failure{Status: f.status, Title: title, Message: f.message, SignIn: f == errNotAllowed, Texts: f.texts}).Render(context.WithoutCancel(r.Context()), &buf); err != nil {
 		http.Error(rw, strconv.Itoa(f.status)+" "+title, f.status)
 		return
 	}

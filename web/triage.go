@@ -113,7 +113,7 @@ func (s *server) postTriage(rw http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	got, err := s.cfg.Triage(ctx, uploads)
 	if errors.Is(err, ErrNothingKnown) {
-		err = &failure{status: http.StatusUnprocessableEntity, message: capital(err.Error()) + ".", cause: err}
+		err = &failure{status: http.StatusUnprocessableEntity, message: capital(err.Error()) + ".", cause: err, title: "Nothing was understood", texts: true}
 	}
 	if err != nil {
 		s.fail(rw, r, err)
@@ -162,7 +162,7 @@ func uploadsOf(r *http.Request) ([]Upload, error) {
 // tooLarge says what a body over the bound means.
 func tooLarge(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &failure{status: http.StatusRequestEntityTooLarge, message: "That is more than 64 MiB. Give the part around the stall, or use \"stallmark diagnose\" on the files.", cause: err}
+		return &failure{status: http.StatusRequestEntityTooLarge, message: "That is more than 64 MiB. Give the part around the stall, or use \"stallmark diagnose\" on the files.", cause: err, title: "Too much", texts: true}
 	}
 	return badRequest("The upload was cut off.")
 }

@@ -80,7 +80,12 @@ func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, 
 		return nil, model.Report{}, fmt.Errorf("%w: it is empty%s", web.ErrNothingKnown, firstNote(b.Notes))
 	}
 	whole, texts := p.sortOut(o, b)
-	line := pasted.NewTimeline(texts, p.now())
+	logBeats := whole.Beats()
+	taken := p.now()
+	if at := logs.Latest(logBeats); !at.IsZero() {
+		taken = at // who gives a table without times beside a log means the same hour
+	}
+	line := pasted.NewTimeline(texts, taken)
 	known := slices.ContainsFunc(texts, func(t pasted.Text) bool { return len(t.Parts) > 0 })
 	if !known && whole.Len() == 0 {
 		return nil, model.Report{}, fmt.Errorf("%w: want a recording, or output of vmstat, iostat, sar, free or top, files of /proc, "+
@@ -89,7 +94,6 @@ func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, 
 	if !known {
 		line.Interval = time.Second
 	}
-	logBeats := whole.Beats()
 	if !known && len(logBeats) == 0 {
 		return nil, model.Report{}, fmt.Errorf("%w: no line in it has a time", web.ErrNothingKnown)
 	}

@@ -24,6 +24,9 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 	var texts []pasted.Text
 	for _, blob := range b.Blobs {
 		if whole.Add(blob.Name, blob.Data, blob.Changed) {
+			if whole.HoldsGC() { // a log of the broker may be pasted below
+				whole.AddLines(blob.Name+", lines of other logs", blob.Data, blob.Changed)
+			}
 			continue
 		}
 		text := pasted.Read(blob.Name, blob.Data, pasted.Options{})

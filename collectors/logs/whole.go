@@ -73,6 +73,17 @@ func (w *Whole) Add(name string, data []byte, changed time.Time) bool {
 	return true
 }
 
+// HoldsGC reports whether the file that was added last is a GC log.
+func (w *Whole) HoldsGC() bool { return len(w.logs) > 0 && w.logs[len(w.logs)-1].kind == KindGC }
+
+// Latest is when the last line of interest was written, zero if no time is known.
+func Latest(beats []time.Time) time.Time {
+	if len(beats) == 0 {
+		return time.Time{}
+	}
+	return beats[len(beats)-1].Add(-trailAfter)
+}
+
 // AddLines takes lines that may be of any log, if one of them is known.
 func (w *Whole) AddLines(name string, data []byte, changed time.Time) bool {
 	var hit match.Hit

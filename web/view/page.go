@@ -138,6 +138,7 @@ type Failure struct {
 	Title   string
 	Message string
 	SignIn  bool // the admin token would have helped
+	Texts   bool // other texts would
 }
 
 // Frozen is what the head of a page says of the snapshot that it shows.

@@ -17,6 +17,9 @@ type Piece struct {
 	Known         bool
 }
 
+// maxPieces is how many are shown unfolded.
+const maxPieces = 12
+
 // PiecesOf are the pieces of texts, and remarks about all of them.
 func PiecesOf(rep model.Report) (pieces []Piece, notes []string) {
 	for _, e := range rep.Excerpts {

@@ -191,10 +191,18 @@ func (t *Timeline) step() time.Duration {
 				steps = append(steps, tr.interval)
 			}
 		}
-		return max(minStep, slices.MinFunc(append(steps, time.Hour), cmp.Compare).Round(time.Second))
+		return max(minStep, shortest(steps).Round(time.Second))
 	}
 	slices.Sort(steps)
 	return max(minStep, steps[len(steps)/2].Round(time.Second))
+}
+
+// shortest is the least of the steps, and what is assumed where there is none.
+func shortest(steps []time.Duration) time.Duration {
+	if len(steps) == 0 {
+		return assumed
+	}
+	return slices.Min(steps)
 }
 
 // settle finds the spans in which something is known, and widens the step until

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stallmark/storage/model"
+)
+
+// post diagnoses what somebody wrote when a broker was slow.
+func post(t *testing.T, code int, name string) (model.Report, map[string]model.Finding) {
+	t.Helper()
+	r := triaged(t, code, filepath.Join("testdata", "posts", name))
+	byID := map[string]model.Finding{}
+	for _, f := range r.Findings {
+		byID[f.Signature] = f
+	}
+	return r, byID
+}
+
+// TestPostOfGCAndBrokerLog has both logs in one text: the lines of the broker are
+// what the pauses explain.
+func TestPostOfGCAndBrokerLog(t *testing.T) {
+	r, found := post(t, exitFound, "gc-broker.txt")
+	cause := found["gc-stop-the-world"]
+	if cause.ID == "" || found["rocketmq-broker-busy"].ID == "" || r.Incidents[0].Root != cause.ID || len(r.Incidents[0].Findings) != 2 {
+		t.Fatalf("incidents %+v of %+v", r.Incidents, r.Findings)
+	}
+	for _, f := range r.Findings {
+		if f.Confidence != model.Possible {
+			t.Errorf("%s is %s on the word of logs", f.Signature, f.Confidence)
+		}
+	}
+}
+
+// TestPostOfTableBesideLog has a table without times beside lines with them: it is
+// of the same minutes, and this is said.
+func TestPostOfTableBesideLog(t *testing.T) {
+	r, found := post(t, exitFound, "vmstat-store.txt")
+	if found["rocketmq-append-stall"].ID == "" {
+		t.Errorf("findings %+v", r.Findings)
+	}
+	if span := r.Window.To.Sub(r.Window.From); span > time.Hour {
+		t.Errorf("the window is %v", span)
+	}
+	said := false
+	for _, e := range r.Excerpts {
+		said = said || strings.Contains(strings.Join(e.Notes, " "), "no times; taken to end at 2026-03-01T03:12:44Z")
+	}
+	if !said {
+		t.Errorf("excerpts %+v", r.Excerpts)
+	}
+}
+
+// TestPostOfMeans has ten-minute means of sar: possible, and every remedy speaks in
+// whole sentences though no memory was measured.
+func TestPostOfMeans(t *testing.T) {
+	r, found := post(t, exitFound, "sar-B.txt")
+	f := found["direct-reclaim"]
+	if f.Confidence != model.Possible {
+		t.Fatalf("findings %+v", r.Findings)
+	}
+	for _, m := range f.Remedy {
+		if len(m.Why) > 0 && len(m.Why) < 10 {
+			t.Errorf("%s: why %q", m.Title, m.Why)
+		}
+	}
+}
+
+// TestPostOfTwoCopies has /proc/vmstat twice with no time: nothing is found or ruled
+// out, and the reason names what was missing, not hours that nobody asked for.
+func TestPostOfTwoCopies(t *testing.T) {
+	r, _ := post(t, exitUnknown, "vmstat-twice.txt")
+	if len(r.Findings)+len(r.RuledOut) != 0 {
+		t.Errorf("findings %+v, ruled out %+v", r.Findings, r.RuledOut)
+	}
+	for _, u := range r.Unknown {
+		if strings.Contains(u.Why, "h0m") {
+			t.Errorf("%s: %s", u.Signature, u.Why)
+		}
+	}
+}
