@@ -42,15 +42,15 @@ type Info struct {
 }
 
 // Folder keeps snapshots as files and the links to them. It is safe for
-// concurrent use by one process.
+// concurrent use, by several processes too: the service and the commands.
 type Folder struct {
-	cfg   Config
-	root  *os.Root
-	mu    sync.Mutex
-	links []Link
-	saved time.Time // of the links, last
-	// unsaved says that links were opened since.
-	unsaved bool
+	cfg      Config
+	root     *os.Root
+	mu       sync.Mutex
+	links    []Link
+	seen     fs.FileInfo // of the file that the links were read from
+	saved    time.Time   // when they were last written
+	openings map[string]opening
 }
 
 // OpenFolder opens or makes the folder. A list of links that cannot be read is
@@ -76,8 +76,8 @@ func OpenFolder(cfg Config) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{cfg: cfg, root: root}
-	return f, f.loadLinks()
+	f := &Folder{cfg: cfg, root: root, openings: map[string]opening{}}
+	return f, f.refreshLinks()
 }
 
 // ownFolder refuses a folder that somebody else put in place by a symbolic link,
@@ -104,8 +104,8 @@ func (f *Folder) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var err error
-	if f.unsaved {
-		err = f.saveLinks()
+	if len(f.openings) > 0 {
+		err = f.changing(f.saveLinks)
 	}
 	return errors.Join(err, f.root.Close())
 }
@@ -166,6 +166,9 @@ const Automatic = "automatic"
 // without a link when there are too many. A snapshot that somebody asked for is
 // never dropped.
 func (f *Folder) makeRoom(size int64, automatic bool) error {
+	if err := f.refreshLinks(); err != nil {
+		return err
+	}
 	all, err := f.list()
 	if err != nil {
 		return err
@@ -340,16 +343,18 @@ func (f *Folder) Delete(id string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.root.Remove(id + Suffix); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return ErrGone
+	return f.changing(func() error {
+		if err := f.root.Remove(id + Suffix); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return ErrGone
+			}
+			return err
 		}
-		return err
-	}
-	n := len(f.links)
-	f.links = slices.DeleteFunc(f.links, func(l Link) bool { return l.Snapshot == id })
-	if len(f.links) == n {
-		return nil
-	}
-	return f.saveLinks()
+		n := len(f.links)
+		f.links = slices.DeleteFunc(f.links, func(l Link) bool { return l.Snapshot == id })
+		if len(f.links) == n {
+			return nil
+		}
+		return f.saveLinks()
+	})
 }

@@ -5,18 +5,11 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
 )
-
-// linksFile holds the links. Whoever can read it can open them, as whoever can
-// read the folder can read the snapshots.
-const linksFile = "links.json"
 
 // DefaultExpiry is how long a link is good unless said otherwise.
 const DefaultExpiry = 7 * 24 * time.Hour
@@ -41,33 +34,6 @@ func (l Link) Name() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// loadLinks reads the links.
-func (f *Folder) loadLinks() error {
-	data, err := f.root.ReadFile(linksFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &f.links)
-	}
-	if err == nil {
-		return nil
-	}
-	f.links = nil
-	aside := linksFile + ".damaged-" + f.cfg.Now().UTC().Format("20060102T150405")
-	return errors.Join(fmt.Errorf("links: %w; put aside as %s", err, aside), f.root.Rename(linksFile, aside))
-}
-
-// saveLinks writes the links. The caller holds the lock.
-func (f *Folder) saveLinks() error {
-	data, err := json.MarshalIndent(f.links, "", " ")
-	if err != nil {
-		return err
-	}
-	f.saved, f.unsaved = f.cfg.Now(), false
-	return f.write(linksFile, append(data, '\n'))
-}
-
 // NewLink makes a link to a snapshot that is good for a while.
 func (f *Folder) NewLink(id, by string, good time.Duration) (Link, error) {
 	if _, err := f.Info(id); err != nil {
@@ -79,12 +45,21 @@ func (f *Folder) NewLink(id, by string, good time.Duration) (Link, error) {
 	l := Link{Token: hex.EncodeToString(random[:]), Snapshot: id, By: by, Created: now, Expires: now.Add(good)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.dropExpired()
-	if len(f.links) >= maxLinks {
-		return Link{}, fmt.Errorf("%d links: %w; revoke some", len(f.links), ErrLimit)
+	err := f.changing(func() error {
+		f.dropExpired()
+		switch {
+		case !f.Has(id): // deleted meanwhile
+			return ErrGone
+		case len(f.links) >= maxLinks:
+			return fmt.Errorf("%d links: %w; revoke some", len(f.links), ErrLimit)
+		}
+		f.links = append(f.links, l)
+		return f.saveLinks()
+	})
+	if err != nil {
+		return Link{}, err
 	}
-	f.links = append(f.links, l)
-	return l, f.saveLinks()
+	return l, nil
 }
 
 // keepExpired is how long the list still shows a link that has expired.
@@ -95,10 +70,12 @@ func (f *Folder) dropExpired() {
 	f.links = slices.DeleteFunc(f.links, func(l Link) bool { return l.Expires.Before(limit) })
 }
 
-// Links lists the links to a snapshot, the newest first.
+// Links lists the links to a snapshot, the newest first. If the file of links
+// cannot be read now, they are those of the last time.
 func (f *Folder) Links(id string) []Link {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	_ = f.refreshLinks() // see above
 	var out []Link
 	for _, l := range f.links {
 		if l.Snapshot == id {
@@ -119,12 +96,14 @@ func (f *Folder) linked(id string) bool {
 func (f *Folder) Revoke(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := len(f.links)
-	f.links = slices.DeleteFunc(f.links, func(l Link) bool { return l.Name() == name })
-	if len(f.links) == n {
-		return ErrGone
-	}
-	return f.saveLinks()
+	return f.changing(func() error {
+		n := len(f.links)
+		f.links = slices.DeleteFunc(f.links, func(l Link) bool { return l.Name() == name })
+		if len(f.links) == n {
+			return ErrGone
+		}
+		return f.saveLinks()
+	})
 }
 
 // Resolve gives the link of a token. Every miss is the same ErrGone, and takes
@@ -135,6 +114,9 @@ func (f *Folder) Resolve(token string) (Link, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.refreshLinks(); err != nil { // one of them may have been revoked
+		return Link{}, ErrGone
+	}
 	now := f.cfg.Now()
 	found := -1
 	for i := range f.links {
@@ -155,16 +137,19 @@ const openedEvery = time.Minute
 func (f *Folder) Opened(token string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.refreshLinks(); err != nil {
+		return err
+	}
 	now := f.cfg.Now().UTC()
 	for i := range f.links {
 		if f.links[i].Token == token {
 			f.links[i].Opened = now
 			f.links[i].Opens++
+			f.openings[token] = opening{now, f.openings[token].times + 1}
 		}
 	}
 	if now.Sub(f.saved) < openedEvery {
-		f.unsaved = true
 		return nil
 	}
-	return f.saveLinks()
+	return f.changing(f.saveLinks)
 }
