@@ -109,7 +109,7 @@ func (p *program) gatherTexts(b *files.Bundle, paths []string) (names []string, 
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+		if err != nil || claimsSnapshot(path) || !info.Mode().IsRegular() && !info.IsDir() {
 			continue
 		}
 		rec, err := files.Open(path, files.DefaultLimits())

@@ -81,9 +81,8 @@ func runDiagnose(ctx context.Context, p *program, o *options, args []string) (in
 		if slices.Contains(names, path) {
 			continue
 		}
-		d, ok := p.replaySnapshot(ctx, o, pack, path)
-		var err error
-		if !ok {
+		d, isSnapshot, err := p.replaySnapshot(ctx, o, pack, path)
+		if !isSnapshot {
 			d, err = p.replay(ctx, o, pack, path, texts)
 			joined = joined || d.joined
 		}

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"stallmark/rules"
@@ -16,22 +18,33 @@ import (
 )
 
 // replaySnapshot judges a file if it is a snapshot, as an archive or as a page.
-func (p *program) replaySnapshot(ctx context.Context, o *options, pack *rules.Pack, path string) (diagnosis, bool) {
+// What is none, and does not claim to be one by its name, is left to others; so
+// is what another cause hinders.
+func (p *program) replaySnapshot(ctx context.Context, o *options, pack *rules.Pack, path string) (d diagnosis, isOne bool, err error) {
 	s, err := readSnapshot(path)
-	if err != nil {
-		return diagnosis{}, false
+	if err == nil {
+		var a *analysis
+		if a, err = runSamples(ctx, pack, s); err == nil {
+			d, err = a.diagnosis(ctx, p, o, path+": snapshot of "+s.Meta.Host, s.Meta.Host)
+			return d, true, err
+		}
 	}
-	a, err := runSamples(ctx, pack, s)
-	if err != nil {
-		return diagnosis{}, false
+	if !claimsSnapshot(path) && !errors.Is(err, snapshot.ErrNewer) {
+		return diagnosis{}, false, nil
 	}
-	d, err := a.diagnosis(ctx, p, o, path+": snapshot of "+s.Meta.Host, s.Meta.Host)
-	return d, err == nil
+	return diagnosis{}, true, fmt.Errorf("%s: %w", oneLine(path), importError(err))
 }
+
+// claimsSnapshot reports whether a file has the name of a snapshot.
+func claimsSnapshot(path string) bool { return strings.HasSuffix(path, snapshot.Suffix) }
 
 // readSnapshot reads a snapshot's file; an error for anything else.
 func readSnapshot(path string) (*snapshot.Snapshot, error) {
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
 		return nil, snapshot.ErrNot
 	}
 	f, err := os.Open(path)

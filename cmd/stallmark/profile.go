@@ -35,12 +35,9 @@ func openPprof(o *options) (net.Listener, error) {
 
 // serveProfiles serves until the listener is closed.
 func serveProfiles(l net.Listener) {
-	server := &http.Server{
-		Handler:           loopbackNames(profiles()),
-		ReadHeaderTimeout: 5 * time.Second,
-		WriteTimeout:      30 * time.Second,
-	}
-	_ = server.Serve(l)
+	server := boundedServer(loopbackNames(profiles()))
+	server.ReadTimeout = server.WriteTimeout // it ends a request that takes longer
+	_ = server.Serve(boundedListener(l))
 }
 
 // loopbackNames refuses requests under a foreign name that resolves to this

@@ -10,10 +10,13 @@ import (
 	"testing"
 )
 
-func TestPprofIsForThisHostAlone(t *testing.T) {
+// TestK8sCVE201911248ProfilesAreForThisHostAlone tries addresses that others can
+// reach (kubernetes CVE-2019-11248).
+func TestK8sCVE201911248ProfilesAreForThisHostAlone(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"": true, "127.0.0.1:0": true, "localhost:6060": true, "[::1]:6060": true,
 		"0.0.0.0:6060": false, ":6060": false, "192.0.2.1:6060": false, "127.0.0.1": false, "somewhere:6060": false,
+		"[::]:6060": false, "localhost.evil.example:6060": false, "127.0.0.1.evil.example:6060": false, "unix:/tmp/x": false,
 	} {
 		if err := checkPprof(&options{pprof: address}); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
@@ -21,6 +24,8 @@ func TestPprofIsForThisHostAlone(t *testing.T) {
 	}
 }
 
+// TestProfiles asks for profiles, and for what is not shown: the command line, and
+// anything under a foreign name that leads here (DNS rebinding).
 func TestProfiles(t *testing.T) {
 	listener, err := openPprof(&options{pprof: "127.0.0.1:0"})
 	if err != nil {
@@ -40,7 +45,8 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s: %s, %d bytes, %v; want %q", path, resp.Status, len(body), err, want)
 		}
 	}
-	for path, host := range map[string]string{"none": "", "": "evil.example:80"} {
+	for _, refused := range [][2]string{{"none", ""}, {"cmdline", ""}, {"", "evil.example:80"}, {"heap", "127.0.0.1.evil.example:80"}, {"heap", "192.0.2.1:6060"}, {"heap", "evil.example"}} {
+		path, host := refused[0], refused[1]
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"stallmark/collectors"
 	"stallmark/collectors/files"
@@ -158,7 +161,30 @@ func (s *serving) quit() {
 	}
 }
 
+// checkPrivate fails if anything below a folder is open to others, or a file that
+// must be there is not.
+func checkPrivate(t *testing.T, dir, want string) {
+	t.Helper()
+	found := false
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		found = found || d.Name() == want
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v; others may read it", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil || !found {
+		t.Errorf("%s in %s: found %v, %v", want, dir, found, err)
+	}
+}
+
 func TestServe(t *testing.T) {
+	before := unix.Umask(0) // files are closed whatever it is (below CVE-2025-27591)
+	defer unix.Umask(before)
 	host := hostTree(t)
 	data := filepath.Join(t.TempDir(), "data")
 	args := []string{"--procfs", filepath.Join(host, "proc"), "--sysfs", filepath.Join(host, "sys"), "--rootfs", host, "--data", data}
@@ -178,15 +204,7 @@ func TestServe(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("data folder: %v, %v", info.Mode(), err)
 	}
-	list, err := os.ReadDir(data)
-	if err != nil || len(list) == 0 {
-		t.Fatalf("nothing kept: %v", err)
-	}
-	for _, e := range list {
-		if info, err := e.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %v, %v; others may read it", e.Name(), info.Mode(), err)
-		}
-	}
+	checkPrivate(t, data, "admin-token")
 
 	again := serve(t, args...)
 	past := "/api/v1/report?from=" + began.Add(-10*time.Second).Format(time.RFC3339Nano) + "&to=" + ended.Format(time.RFC3339Nano)

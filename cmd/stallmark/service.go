@@ -255,15 +255,8 @@ func (s *service) newServer() (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       60 * time.Second,
-		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}
+	server := boundedServer(handler)
+	server.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	return server, s.encrypt(server)
 }
 
@@ -289,10 +282,11 @@ func (s *service) encrypt(server *http.Server) (err error) {
 
 // serveHTTP serves until the server is shut down.
 func (s *service) serveHTTP(server *http.Server) error {
+	listener := boundedListener(s.listener)
 	if server.TLSConfig != nil {
-		return server.ServeTLS(s.listener, "", "")
+		return server.ServeTLS(listener, "", "")
 	}
-	return server.Serve(s.listener)
+	return server.Serve(listener)
 }
 
 // greet says where the page is and how to see it from elsewhere.

@@ -103,6 +103,41 @@ func TestSnapshotReplays(t *testing.T) {
 	}
 }
 
+// TestDiagnoseRefusesWhatIsNoSnapshot has files whose names say that they are.
+func TestDiagnoseRefusesWhatIsNoSnapshot(t *testing.T) {
+	data, info := kept(t)
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "whole.stallmark")
+	if got := runProgram(t, "snapshot", "export", info.ID, "--data", data, "-o", whole); got.code != exitOK {
+		t.Fatal(got.stderr)
+	}
+	archive, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, contents := range map[string]string{
+		"text.stallmark": "2026-12-01 02:00:00 WARN [TIMEOUT_CLEAN_QUEUE]broker busy", "empty.stallmark": "",
+		"cut.stallmark": string(archive[:len(archive)/2]), "page.stallmark": "<!doctype html><p>nothing",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"diagnose", path}, {"diagnose", whole, path}} {
+			got := runProgram(t, args...)
+			if got.code != exitUsage || !strings.Contains(got.stderr, name+": ") || !strings.Contains(got.stderr, "not a snapshot") {
+				t.Errorf("%d files with %s: code %d: %s", len(args)-1, name, got.code, got.stderr)
+			}
+			if (got.stdout != "") != (len(args) == 3) {
+				t.Errorf("%d files with %s: %d bytes of a report", len(args)-1, name, len(got.stdout))
+			}
+		}
+	}
+	if got := runProgram(t, "diagnose", filepath.Join(dir, "none.stallmark")); got.code != exitUsage || !strings.Contains(got.stderr, "no such file") {
+		t.Errorf("code %d: %s", got.code, got.stderr)
+	}
+}
+
 func TestAutoFreeze(t *testing.T) {
 	start := time.Date(2026, 12, 1, 2, 0, 0, 0, time.UTC)
 	minute := func(n int) time.Time { return start.Add(time.Duration(n) * time.Minute) }

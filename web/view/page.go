@@ -87,31 +87,39 @@ type Keyed struct {
 	About string
 }
 
-// keys are all keys that the script knows.
-func keys() []Keyed {
+// keys are the keys of a page: those of what it leads to, and no others.
+func (p Page) keys() []Keyed {
+	var list []Keyed
 	var pages []string
 	about := "pages:"
-	for i, c := range (Page{Share: true, Triage: true}).Sections() {
+	for i, c := range p.Sections() {
 		pages = append(pages, c.Key)
 		if i > 0 {
 			about += ","
 		}
 		about += " " + c.Text
 	}
+	if len(pages) > 0 {
+		list = append(list, Keyed{pages, about})
+	}
 	var ranges []string
-	for _, c := range (Window{}).Choices() {
+	for _, c := range p.Window.Choices() {
 		ranges = append(ranges, c.Key)
 	}
-	return []Keyed{
-		{pages, about},
-		{ranges, "the last " + RangeNames()},
-		{[]string{"[", "]"}, "half a window earlier, later"},
-		{[]string{"-"}, "twice as much time, in a fixed window"},
-		{[]string{"l"}, "fix the window as a link to send, or go live"},
-		{[]string{"z"}, "UTC or local time"},
-		{[]string{"Esc"}, "drop the crosshair, close this"},
-		{[]string{"?"}, "this list"},
+	window := "all of the snapshot"
+	if len(ranges) > 0 {
+		window = "fix the window as a link to send, or go live"
+		list = append(list, Keyed{ranges, "the last " + RangeNames()})
 	}
+	return append(
+		list,
+		Keyed{[]string{"[", "]"}, "half a window earlier, later"},
+		Keyed{[]string{"-"}, "twice as much time, in a fixed window"},
+		Keyed{[]string{"l"}, window},
+		Keyed{[]string{"z"}, "UTC or local time"},
+		Keyed{[]string{"Esc"}, "drop the crosshair, close this"},
+		Keyed{[]string{"?"}, "this list"},
+	)
 }
 
 // Glyph names an icon; state is never shown by colour alone.
