@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"stallmark/collectors/files/pasted"
 	"stallmark/collectors/logs"
@@ -44,33 +46,46 @@ func soften(r *model.Report, most model.Confidence, why string) {
 	}
 }
 
-// seenOnce is why a cause is not ruled out though nothing measured speaks for it.
-const seenOnce = "a thread was seen in it, too seldom for a verdict: a listing tells of a moment"
+// Why a cause is not ruled out though nothing measured speaks for it.
+const (
+	seenOnce  = "a thread was seen in it, too seldom for a verdict: a listing tells of a moment"
+	tooCoarse = "what was read is %v apart, and a stall of seconds disappears in the mean of that time"
+)
 
-// doubt takes back that a cause is ruled out if a thread was seen in it.
-func doubt(r *model.Report, pack *rules.Pack, waits []string) {
-	var unsure []model.RuledOut
-	rest := func(list []model.RuledOut) []model.RuledOut {
-		return slices.DeleteFunc(list, func(out model.RuledOut) bool {
-			sig := pack.Signature(out.Signature)
-			seen := sig != nil && slices.ContainsFunc(sig.Evidence, func(e rules.EvidenceRule) bool {
-				return slices.ContainsFunc(e.Wait, func(w string) bool { return slices.Contains(waits, w) })
-			})
-			if seen {
-				unsure = append(unsure, out)
-			}
-			return seen
-		})
-	}
-	for i := range r.Findings {
-		r.Findings[i].RuledOut = rest(r.Findings[i].RuledOut)
-	}
-	unsure = nil
-	r.RuledOut = rest(r.RuledOut)
-	for _, out := range unsure {
+// coarse is an interval of readings that is longer than what most rules look back.
+const coarse = 10 * time.Second
+
+// doubt takes back that a cause is ruled out if a thread was seen in it, or if the
+// readings are so far apart that a stall falls between them.
+func doubt(r *model.Report, pack *rules.Pack, line *pasted.Timeline) {
+	waits := line.Waits()
+	reason := func(out model.RuledOut) string {
 		sig := pack.Signature(out.Signature)
-		r.Unknown = append(r.Unknown, model.Unknown{
-			Signature: sig.ID, Title: sig.Title, Layer: sig.Layer, Severity: sig.Severity, Why: seenOnce + "; " + out.Why,
-		})
+		switch {
+		case sig == nil || sig.Layer != model.LayerCause:
+			return ""
+		case slices.ContainsFunc(sig.Evidence, func(e rules.EvidenceRule) bool { return overlap(e.Wait, waits) }):
+			return seenOnce
+		case line.Interval > coarse:
+			return fmt.Sprintf(tooCoarse, line.Interval)
+		}
+		return ""
 	}
+	unsure := func(out model.RuledOut) bool { return reason(out) != "" }
+	for i := range r.Findings {
+		r.Findings[i].RuledOut = slices.DeleteFunc(r.Findings[i].RuledOut, unsure)
+	}
+	for _, out := range r.RuledOut {
+		if why := reason(out); why != "" {
+			sig := pack.Signature(out.Signature)
+			r.Unknown = append(r.Unknown, model.Unknown{
+				Signature: sig.ID, Title: sig.Title, Layer: sig.Layer, Severity: sig.Severity, Why: why + "; " + out.Why,
+			})
+		}
+	}
+	r.RuledOut = slices.DeleteFunc(r.RuledOut, unsure)
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }

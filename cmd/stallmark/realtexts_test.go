@@ -57,3 +57,29 @@ func TestRealTables(t *testing.T) {
 		})
 	}
 }
+
+// TestCoarseMeansRuleNothingOut judges "sar -B" of every ten minutes: what is far over
+// a threshold for so long is possible, and what is not seen is unknown.
+func TestCoarseMeansRuleNothingOut(t *testing.T) {
+	table := func(scanned float64) string {
+		text := sarTable("Linux 6.18.44 (vm) \t12/01/26 \t_x86_64_\t(2 CPU)", "12:36:%02d", ".", scanned)
+		for i := 20; i >= 0; i-- {
+			text = strings.Replace(text, fmt.Sprintf("12:36:%02d", i), fmt.Sprintf("%02d:%02d:01", 3+i/6, i%6*10), 1)
+		}
+		return text
+	}
+	r := triaged(t, exitFound, put(t, "x.txt", table(40000)))
+	if got := confidences(r); got["direct-reclaim"] != model.Possible {
+		t.Errorf("findings %v", got)
+	}
+	r = triaged(t, exitUnknown, put(t, "x.txt", table(0)))
+	var why string
+	for _, u := range r.Unknown {
+		if u.Signature == "direct-reclaim" {
+			why = u.Why
+		}
+	}
+	if len(r.Findings)+len(r.RuledOut) > 0 || !strings.Contains(why, "10m0s apart") {
+		t.Errorf("findings %v, ruled out %+v, direct-reclaim: %s", confidences(r), r.RuledOut, why)
+	}
+}

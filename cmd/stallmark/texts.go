@@ -104,9 +104,9 @@ func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, 
 	report, err := a.report(ctx)
 	most, why := bound(line, whole)
 	soften(&report, most, why)
-	doubt(&report, pack, line.Waits())
+	doubt(&report, pack, line)
 	report.Excerpts = append(logExcerpts(whole), excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))...)
-	report.Decide = line.Commands()
+	report.Decide = decide(report, pack, line, whole.Logs())
 	report.Coverage = slices.DeleteFunc(report.Coverage, func(c model.Coverage) bool { return pastedOnly(c, line) })
 	return a, report, err
 }

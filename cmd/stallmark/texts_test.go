@@ -57,7 +57,7 @@ func TestTextSaysWhatItCan(t *testing.T) {
 	if len(r.Excerpts) < 1 || r.Excerpts[0].Format != "vmstat" || r.Excerpts[0].From != 2 || r.Excerpts[0].To != 43 {
 		t.Errorf("excerpts %+v", r.Excerpts)
 	}
-	if len(r.Decide) != 2 || !strings.Contains(r.Decide[1], "/proc/vmstat") {
+	if len(r.Decide) != 3 || !strings.Contains(r.Decide[1], "/proc/vmstat") || !strings.Contains(r.Decide[0], "# decides swap-in-stall") {
 		t.Errorf("to decide it: %q", r.Decide)
 	}
 }
@@ -208,5 +208,46 @@ func TestTextsAreNeverConfirmed(t *testing.T) {
 	r = triaged(t, exitFound, put(t, "x.txt", sar+"\n2026-12-01T12:36:18Z\n"+reclaim))
 	if got := confidences(r); got["direct-reclaim"] != model.Possible {
 		t.Errorf("a table and a stack: %v", got)
+	}
+}
+
+// TestDecideGoesByWhatIsMissing asks for what the texts lack, and for the logs of
+// the product that they are of.
+func TestDecideGoesByWhatIsMissing(t *testing.T) {
+	const kafka = "[2026-03-01 12:00:00,123] INFO [LocalLog partition=orders-3, dir=/data/kafka] Rolled new log segment at offset 123456 in 4130 ms. (kafka.log.LocalLog)\n"
+	rocket := put(t, "store.log", stalledStoreLog())
+	gc := put(t, "gc.log", "[2026-03-01T03:30:05.500+0000][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 1000M->200M(4096M) 1212.300ms\n")
+	for _, tt := range []struct {
+		name       string
+		paths      []string
+		want, lack []string
+	}{
+		{"vmstat", []string{put(t, "v.txt", vmstatText(40, 20000))}, []string{"record", "/proc/vmstat", "wchan"}, []string{"rocketmq"}},
+		{"copies", []string{put(t, "c.txt", vmstatCopies(30, 2000, 4000, ""))}, []string{"record", "/proc/diskstats", "wchan"}, []string{"/proc/vmstat"}},
+		{"RocketMQ", []string{rocket}, []string{"record", "/proc/vmstat", "/dev/shm/rmq_srv_gc_*.log", "rocketmqlogs/broker.log"}, []string{"rocketmqlogs/store.log"}},
+		{"RocketMQ with a GC log", []string{rocket, gc}, []string{"record", "/proc/vmstat"}, []string{"rmq_srv_gc"}},
+		{"Kafka", []string{put(t, "server.log", strings.Repeat(kafka, 5))}, []string{"kafkaServer-gc.log"}, []string{"rmq_srv_gc", "/server.log"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := runProgram(t, append([]string{"diagnose", "--json"}, tt.paths...)...)
+			var r model.Report
+			if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
+				t.Fatal(err, got.stderr)
+			}
+			all := strings.Join(r.Decide, "\n")
+			if len(r.Decide) > 3 || strings.Count(all, "# decides ") != len(r.Decide) {
+				t.Errorf("%s", all)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(all, want) {
+					t.Errorf("%q is not in\n%s", want, all)
+				}
+			}
+			for _, lack := range tt.lack {
+				if strings.Contains(all, lack) {
+					t.Errorf("%q is in\n%s", lack, all)
+				}
+			}
+		})
 	}
 }

@@ -2,12 +2,16 @@ package logs
 
 import "bytes"
 
+// GC is what a log of a garbage collector is, in words.
+const GC = "GC log"
+
 // LogAtRest is what a log was taken for.
 type LogAtRest struct {
-	Name  string
-	What  string   // in words
-	Lines int      // how many there are
-	Says  []string // what is known of it, in words
+	Name    string
+	What    string   // in words
+	Product string   // whose it is, "" if that is not known
+	Lines   int      // how many there are
+	Says    []string // what is known of it, in words
 }
 
 // Logs describes the logs, in the order in which they were added.
@@ -19,9 +23,10 @@ func (w *Whole) Logs() []LogAtRest {
 			r.Lines++
 		}
 		product := l.feeder.file.Role
+		r.Product = product
 		switch {
 		case l.kind == KindGC:
-			r.What = "GC log"
+			r.What = GC
 		case product != "":
 			r.What = product + " log"
 		}

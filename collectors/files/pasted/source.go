@@ -1,7 +1,6 @@
 package pasted
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -109,17 +108,10 @@ func Missing(t *Timeline) []collectors.Source {
 
 // reads reports whether one of the files is among the ticks.
 func (t *Timeline) reads(where []string) bool {
-	for _, k := range t.ticks {
-		for _, w := range where {
-			if _, ok := k.files[strings.TrimPrefix(w, "/")]; ok {
-				return true
-			}
-		}
-	}
-	return false
+	return t.times(where) > 0
 }
 
-// onHost is what mends all that texts lack; the commands are [Timeline.Commands].
+// onHost is what mends all that texts lack; what to run is told apart.
 const onHost = "record it on the host"
 
 // missing says that a family of series is not in the texts, or only some of it.
@@ -142,18 +134,30 @@ func (m missing) Collect(collectors.Root, *collectors.Out) error {
 	return collectors.Absent("not in these texts", onHost)
 }
 
-// Commands are what to run on the host for the evidence that the texts lack:
-// our own recorder, and what any shell can do.
-func (t *Timeline) Commands() []string {
-	var where []string
+// Lacking are the files of the kernel that give the needed series and were not read
+// at several times. A need is a name, or several of which one will do, as "a|b".
+func (t *Timeline) Lacking(needs []string) []string {
+	var list []string
 	for _, f := range families {
-		if !t.reads(f.where) {
-			where = append(where, f.where...)
+		wanted := slices.ContainsFunc(needs, func(need string) bool {
+			return slices.ContainsFunc(strings.Split(need, "|"), func(name string) bool {
+				return slices.ContainsFunc(f.prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+			})
+		})
+		if wanted && t.times(f.where) < 2 {
+			list = append(list, f.where...)
 		}
 	}
-	list := []string{"stallmark record -o stall.tar.zst --for 60s"}
-	if len(where) > 0 {
-		list = append(list, fmt.Sprintf("for i in $(seq 60); do date -u +%%FT%%TZ; grep -H . %s; sleep 1; done > stall.txt", strings.Join(where, " ")))
-	}
 	return list
+}
+
+// times is at how many times one of the files was read.
+func (t *Timeline) times(where []string) int {
+	n := 0
+	for _, k := range t.ticks {
+		if slices.ContainsFunc(where, func(w string) bool { return k.files[strings.TrimPrefix(w, "/")] != nil }) {
+			n++
+		}
+	}
+	return n
 }
