@@ -147,7 +147,9 @@ func (d *decider) brokerLogs(given []logs.LogAtRest) []string {
 	}
 	var causes []*rules.Signature
 	for _, s := range slices.Concat(d.open, d.idle) {
-		if s != nil && slices.ContainsFunc(s.Needs, func(n string) bool { return strings.Contains(n, "stallmark_gc_") || strings.Contains(n, "stallmark_safepoint_") }) {
+		if s != nil && slices.ContainsFunc(s.Needs, func(n string) bool {
+			return strings.Contains(n, "stallmark_gc_") || strings.Contains(n, "stallmark_safepoint_")
+		}) {
 			causes = append(causes, s)
 		}
 	}
