@@ -250,13 +250,7 @@ func TestTriageInChromium(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var input struct {
-		Result struct {
-			ObjectID string `json:"objectId"`
-		} `json:"result"`
-	}
-	p.call(&input, p.session, "Runtime.evaluate", object{"expression": `document.getElementById("files")`})
-	p.do("DOM.setFileInputFiles", object{"files": files, "objectId": input.Result.ObjectID})
+	giveFiles(p, files...)
 	s.press(p, "Find out")
 	if got := p.eval(`location.pathname`); !strings.HasPrefix(got, "/triage/") {
 		t.Errorf("led to %s: %s", got, heading(p))
