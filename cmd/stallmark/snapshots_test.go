@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"stallmark/storage/model"
 	"stallmark/storage/snapshot"
@@ -135,6 +138,42 @@ func TestDiagnoseRefusesWhatIsNoSnapshot(t *testing.T) {
 	}
 	if got := runProgram(t, "diagnose", filepath.Join(dir, "none.stallmark")); got.code != exitUsage || !strings.Contains(got.stderr, "no such file") {
 		t.Errorf("code %d: %s", got.code, got.stderr)
+	}
+}
+
+// TestCVE202527591OutputIsPrivate exports and records under a umask that closes
+// nothing (below CVE-2025-27591), and where a symbolic link lies in wait.
+func TestCVE202527591OutputIsPrivate(t *testing.T) {
+	before := unix.Umask(0)
+	defer unix.Umask(before)
+	p := &program{stdout: io.Discard, stderr: io.Discard}
+	dir := t.TempDir()
+	name, victim, link := filepath.Join(dir, "x.html"), filepath.Join(dir, "victim"), filepath.Join(dir, "link")
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }
+	if err := p.writeOutput(name, write); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Stat(name); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", st.Mode(), err)
+	}
+	if err := os.Symlink(victim, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.writeOutput(link, write); err == nil {
+		t.Error("written through a symbolic link")
+	}
+	recording := filepath.Join(dir, "x.tar.zst")
+	if got := runProgram(t, "record", "-o", recording, "--for", "300ms", "--interval", "100ms", "--listen", "127.0.0.1:1"); got.code != exitOK {
+		t.Error(got.stderr)
+	}
+	if st, err := os.Stat(recording); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", st.Mode(), err)
+	}
+	if got := runProgram(t, "record", "-o", link, "--for", "1s"); got.code != exitUsage {
+		t.Error("recorded through a symbolic link")
+	}
+	if _, err := os.Stat(victim); err == nil {
+		t.Error("the file behind the link was made")
 	}
 }
 
