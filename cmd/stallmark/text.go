@@ -82,7 +82,7 @@ func (t *textReport) incident(in model.Incident, shown map[string]bool) {
 func (t *textReport) finding(f model.Finding, chain []model.Finding) {
 	t.gap()
 	t.heading(verdict(f)+":", f.Title)
-	t.wrap("  ", "  ", fmt.Sprintf("%s, %s, %s%s", when(f, t.report.Window.To), f.Severity, confidence(f.Confidence), subject(f.Subject)))
+	t.wrap("  ", "  ", fmt.Sprintf("%s, %s, %s%s", when(f, t.report.Window.To), f.Severity, confidence(f), subject(f.Subject)))
 	t.gap()
 	if len(chain) > 1 {
 		t.section("Chain")
@@ -196,8 +196,11 @@ func verdict(f model.Finding) string {
 }
 
 // confidence adds what the word rests on.
-func confidence(c model.Confidence) string {
-	switch c {
+func confidence(f model.Finding) string {
+	if f.Caveat != "" {
+		return string(f.Confidence) + " (" + f.Caveat + ")"
+	}
+	switch f.Confidence {
 	case model.Confirmed:
 		return "confirmed by a witness"
 	case model.Likely:

@@ -13,7 +13,7 @@ import (
 var (
 	meminfoLine = regexp.MustCompile(`^\s*[A-Z][A-Za-z0-9_()]*:\s+[0-9]+(?: kB)?\s*$`)
 	vmstatLine  = regexp.MustCompile(`^\s*[a-z][a-z0-9_]* [0-9]+\s*$`)
-	grepLine    = regexp.MustCompile(`^\s*/(proc/[\w./-]+|sys/[\w./@\\,-]+):(.*)$`)
+	grepLine    = regexp.MustCompile(`^\s*/(proc/[\w./-]+|sys/(?:[\w./@\\,:-]+/)?[\w.@\\,-]+):(.*)$`)
 	irqLine     = regexp.MustCompile(`^\s*[A-Z0-9]+:(?:\s+[0-9]+)+(?:\s+\S.*)?$`)
 )
 

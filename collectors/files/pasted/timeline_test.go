@@ -143,3 +143,11 @@ func TestLongTextIsBounded(t *testing.T) {
 		t.Errorf("%d beats", n)
 	}
 }
+
+// TestGreppedPathsWithColons reads files of a cgroup whose name has a colon.
+func TestGreppedPathsWithColons(t *testing.T) {
+	text := Read("x", []byte("/sys/fs/cgroup/a:b/memory.events:oom_kill 1\n/sys/fs/cgroup/a:b/io.stat:8:0 rbytes=1 wbytes=2\n"), Options{})
+	if len(text.Parts) != 1 || !strings.Contains(fmt.Sprint(text.Parts[0].Says), "memory.events of /a:b") {
+		t.Fatalf("%+v, left %+v", text.Parts[0], text.Left)
+	}
+}
