@@ -102,7 +102,7 @@ func writeLabels(out *bytes.Buffer, set labels.Labels) {
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	sep := "{"
 	set.Range(func(l labels.Label) {
-		if l.Name != nameLabel && common.LabelName(l.Name).IsValidLegacy() {
+		if l.Name != nameLabel && common.LegacyValidation.IsValidLabelName(l.Name) {
 			out.WriteString(sep + l.Name + `="` + escape.Replace(format.Clean(l.Value)) + `"`)
 			sep = ","
 		}
