@@ -22,8 +22,8 @@ func TestEveryScene(t *testing.T) {
 	}
 	for _, name := range gallery.Names() {
 		s, _ := gallery.Find(name)
-		_, url := serve(t, s)
 		for _, path := range gallery.Paths(name) {
+			_, url := serve(t, s) // one for each path: what is given to it is limited by rate
 			for v, p := range tabs {
 				p.visit(url + path)
 				if beyond := p.eval(beyondScreen); beyond != "" {
@@ -32,7 +32,7 @@ func TestEveryScene(t *testing.T) {
 				if small := p.eval(smallText); small != "" {
 					t.Errorf("%s%s on a %s: text smaller than 11 px: %s", name, path, v.name, small)
 				}
-				p.clean("status of 500", "status of 503") // a scene whose store fails
+				p.clean("status of 500", "status of 503", "status of 413", "status of 422") // a store that fails, texts that are refused
 			}
 		}
 	}
