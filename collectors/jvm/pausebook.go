@@ -72,7 +72,7 @@ func (b *PauseBook) Counted(pid string, w Witnessed) (logged Witnessed, ok bool)
 	return b.join(pid, w, func(p *pauses) (mine, theirs *[]Witnessed) { return &p.counted, &p.logged })
 }
 
-// join keeps w on its side, once, and looks for it on the other.
+// join keeps w on its side, once, and looks for the nearest on the other.
 func (b *PauseBook) join(pid string, w Witnessed, sides func(*pauses) (mine, theirs *[]Witnessed)) (Witnessed, bool) {
 	if b == nil || w.From.IsZero() {
 		return Witnessed{}, false
@@ -90,12 +90,18 @@ func (b *PauseBook) join(pid string, w Witnessed, sides func(*pauses) (mine, the
 		}
 		*mine = append(*mine, w)
 	}
-	for _, o := range *theirs {
-		if w.same(o) {
-			return o, true
+	return w.nearest(*theirs)
+}
+
+// nearest is the sighting that begins nearest to w, of those that can be of the
+// same pause.
+func (w Witnessed) nearest(all []Witnessed) (found Witnessed, ok bool) {
+	for _, o := range all {
+		if w.same(o) && (!ok || o.From.Sub(w.From).Abs() < found.From.Sub(w.From).Abs()) {
+			found, ok = o, true
 		}
 	}
-	return Witnessed{}, false
+	return found, ok
 }
 
 // same reports whether two sightings can be of one pause: they overlap, but for how
