@@ -70,23 +70,23 @@ func exposition(all promql.Vector, open bool) []byte {
 	slices.SortFunc(all, func(a, b promql.Sample) int {
 		return cmp.Or(strings.Compare(name(a), name(b)), labels.Compare(a.Metric, b.Metric))
 	})
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	var out bytes.Buffer
 	before := ""
 	for _, one := range all {
 		if n := name(one); n != before {
 			before = n
-			family, counter := strings.CutSuffix(n, "_total")
-			switch {
-			case counter && open:
-				fmt.Fprintf(&out, "# TYPE %s counter\n", family)
-			case counter:
-				fmt.Fprintf(&out, "# TYPE %s counter\n", n)
-			default:
-				fmt.Fprintf(&out, "# TYPE %s gauge\n", n)
+			family, kind := n, "gauge"
+			if base, counter := strings.CutSuffix(n, "_total"); counter {
+				kind = "counter"
+				if open {
+					family = base
+				}
 			}
+			fmt.Fprintf(&out, "# TYPE %s %s\n", family, kind)
 		}
 		out.WriteString(before)
-		writeLabels(&out, one.Metric)
+		writeLabels(&out, one.Metric, escape)
 		out.WriteString(" " + strconv.FormatFloat(one.F, 'g', -1, 64) + "\n")
 	}
 	if open {
@@ -98,8 +98,7 @@ func exposition(all promql.Vector, open bool) []byte {
 // writeLabels writes all labels but the name. Their values come from devices,
 // processes and topics: they are cleaned, and escaped as both forms have it. What
 // is no label name, as a subject's might be, is left out.
-func writeLabels(out *bytes.Buffer, set labels.Labels) {
-	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+func writeLabels(out *bytes.Buffer, set labels.Labels, escape *strings.Replacer) {
 	sep := "{"
 	set.Range(func(l labels.Label) {
 		if l.Name != nameLabel && common.LegacyValidation.IsValidLabelName(l.Name) {

@@ -14,6 +14,9 @@ var (
 	psiField = regexp.MustCompile(`(some|full)|avg(10|60|300)=([0-9.]+)`)
 )
 
+// resourceUnknown is said of pressure without the name of its file.
+const resourceUnknown = "of which resource is unknown: give the file's name too, as head /proc/pressure/* does"
+
 // readPressure reads files of /proc/pressure. Which one it is only a line above
 // tells, or the same line in what was written down by hand.
 func readPressure(r *reading, list []line) (*Part, int) {
@@ -34,7 +37,7 @@ func readPressure(r *reading, list []line) (*Part, int) {
 		p.say("%s", psiWords(l.text))
 	}
 	if !known {
-		p.note(list[0].no, "of which resource is unknown: give the file's name too, as head /proc/pressure/* does")
+		p.note(list[0].no, resourceUnknown)
 	}
 	return p, n
 }
@@ -53,7 +56,7 @@ func readPressureByHand(_ *reading, list []line) (*Part, int) {
 	if m[1] != "" {
 		p.say("%s", shorten(m[1]))
 	} else {
-		p.note(list[0].no, "of which resource is unknown: give the file's name too, as head /proc/pressure/* does")
+		p.note(list[0].no, resourceUnknown)
 	}
 	p.say("%s", psiWords(text))
 	p.note(list[0].no, "means at one moment: two readings with total= and their times give what passed between them")

@@ -108,7 +108,7 @@ func readPs(r *reading, list []line) (*Part, int) {
 	if stateAt < 0 && waitAt < 0 || slices.Contains(heads, "%CPU") && slices.Contains(heads, "TIME+") {
 		return nil, 0
 	}
-	t := psTable{heads: heads, state: stateAt, wait: waitAt, waits: map[string]int{}}
+	t := psTable{heads: heads, state: stateAt, wait: waitAt, waits: map[string]int{}, function: map[string]string{}}
 	n := 1
 	for n < len(list) && n < maxTasks && t.row(list[n].fields()) {
 		n++
@@ -153,9 +153,6 @@ func (t *psTable) row(words []string) bool {
 		return true
 	}
 	if wait, function, _ := process.Classify([]byte(words[t.wait])); wait != "" && wait != "other" {
-		if t.function == nil {
-			t.function = map[string]string{}
-		}
 		t.waits[wait]++
 		t.function[wait] = function
 	}
