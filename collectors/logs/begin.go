@@ -97,9 +97,9 @@ func (s *stream) keepHeads(d *folder, ms []member, but inode) {
 }
 
 // recover is called when the file at hand does not hold what was read: it was
-// truncated. What a copy still holds of it is read, then what came after that
-// copy, then the file from its start.
-func (s *stream) recover(d *folder, p *part, before info, now time.Time) {
+// truncated. What a copy still holds of it is read, and what was written and
+// copied since it was begun, then the file from its start.
+func (s *stream) recover(d *folder, p *part, now time.Time) {
 	m := p.trace.mark()
 	fresh := s.fresh(d.stable(s.base))
 	copied := -1
@@ -111,7 +111,7 @@ func (s *stream) recover(d *folder, p *part, before info, now time.Time) {
 		case i == copied:
 			d.readCopy(s, c, m, p.skipping)
 			s.forget(c.info)
-		case i > copied && c.mtime >= before.mtime:
+		case c.mtime >= p.begun && !d.copyOf(c, p):
 			s.pastFile(d, c)
 		default:
 			s.forget(c.info)

@@ -27,7 +27,6 @@ func (d *folder) pollStream(ctx context.Context, s *stream, now time.Time) time.
 			wait = min(wait, p.due.Sub(now))
 			continue
 		}
-		before := p.last
 		changed, err := p.look(now)
 		if err != nil {
 			s.problem, d.dirty = err, true
@@ -36,7 +35,7 @@ func (d *folder) pollStream(ctx context.Context, s *stream, now time.Time) time.
 		if changed {
 			d.dirty = true
 			d.checkName(p)
-			if d.readPart(ctx, s, p, before, now) {
+			if d.readPart(ctx, s, p, now) {
 				wait = 0
 			}
 		}
@@ -79,7 +78,7 @@ func (d *folder) checkName(p *part) {
 }
 
 // readPart reads what is new in one file. It reports whether there is more.
-func (d *folder) readPart(ctx context.Context, s *stream, p *part, before info, now time.Time) bool {
+func (d *folder) readPart(ctx context.Context, s *stream, p *part, now time.Time) bool {
 	if behind := p.last.size - p.trace.offset; behind > maxBacklog {
 		d.leap(s, p, behind)
 	}
@@ -87,7 +86,7 @@ func (d *folder) readPart(ctx context.Context, s *stream, p *part, before info, 
 	d.spend(s, n)
 	switch result {
 	case truncated:
-		s.recover(d, p, before, now)
+		s.recover(d, p, now)
 		p.last.size = -1
 		return true
 	case failed:

@@ -121,6 +121,26 @@ func TestTwoTruncationsBetweenTwoLooks(t *testing.T) {
 	r.want("1", "2", "3", "4", "5")
 }
 
+// TestTruncationBetweenScanAndRead has a file truncated after its copy was seen
+// and before the copied lines were read.
+func TestTruncationBetweenScanAndRead(t *testing.T) {
+	r := newRig(t, nil, "store.log")
+	r.append("store.log", "")
+	r.poll()
+	r.append("store.log", "a1\na2\n")
+	must(t, os.WriteFile(r.path("store.log.1"), []byte("a1\na2\n"), 0o600))
+	r.d.scan(r.at)
+	must(t, os.WriteFile(r.path("store.log"), []byte("b1\n"), 0o600)) // the same inode
+	r.d.calm = false
+	r.d.pollStream(t.Context(), r.d.order[0], r.at)
+	r.want("b1")
+	r.append("store.log", "b2\n")
+	r.copyTruncate(1)
+	r.append("store.log", "c1\n")
+	r.poll()
+	r.want("b1", "a1", "a2", "b2", "c1")
+}
+
 func TestTruncationWhileEmpty(t *testing.T) {
 	r := newRig(t, nil, "store.log")
 	r.append("store.log", "")

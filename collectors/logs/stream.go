@@ -149,19 +149,16 @@ func (s *stream) displaced(ms []member, cur *part) bool {
 }
 
 // missed looks at files that have come while the newest one is where it was:
-// what was written, copied and truncated while that was empty whenever it was
-// looked at, and what was rotated twice and compressed between two looks.
+// what was written, copied and truncated between two looks at it, and what was
+// rotated twice and compressed between them. A copy of what it holds now may come
+// to be all that is left of it: that one and what came later is left for then.
 func (s *stream) missed(d *folder, cur *part, fresh []member) {
 	for _, m := range fresh {
 		switch {
-		case m.packed:
-			if s.unread(d, m) == yes {
-				s.pastFile(d, m)
-			}
-		case cur.trace.offset > 0 || m.size == 0 || m.mtime < cur.begun:
-		case !d.sameHead(m, cur.file):
-			d.readCopy(s, m, mark{}, false)
-			s.forget(m.info)
+		case d.copyOf(m, cur):
+			return
+		case m.packed && s.unread(d, m) == yes, !m.packed && m.size > 0 && m.mtime >= cur.begun:
+			s.pastFile(d, m)
 		}
 	}
 }
