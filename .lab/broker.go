@@ -94,13 +94,6 @@ func (b *broker) begin(ctx context.Context, output, address string, env, args []
 	return pause(ctx, 3*time.Second) // it registers itself
 }
 
-// restart ends the broker and starts it with another heap, in MiB.
-func (b *broker) restart(ctx context.Context, heap int) error {
-	b.main.stop(30 * time.Second)
-	b.heap = heap
-	return b.start(ctx)
-}
-
 // load starts a client with these words, see load/*.java.
 func (b *broker) load(ctx context.Context, words ...string) (*child, error) {
 	source, address := "RocketLoad.java", nameServer

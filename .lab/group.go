@@ -38,15 +38,6 @@ func (g group) write(file, text string) error {
 // take moves a process into it; what it uses from then on is charged to it.
 func (g group) take(pid int) error { return g.write("cgroup.procs", strconv.Itoa(pid)) }
 
-// drop gives back as much of its page cache as can be.
-func (g group) drop() error {
-	if !g.v2 {
-		return g.write("memory.force_empty", "0")
-	}
-	_ = g.write("memory.reclaim", "64G") // EAGAIN: there was less, which is the aim
-	return nil
-}
-
 // squeeze limits it to what is not page cache and a little more; restore lifts the limit.
 func (g group) squeeze(more int64) (restore func(), err error) {
 	anon, err := g.anon()

@@ -11,11 +11,12 @@ import (
 )
 
 // configureRocket lays out ROCKETMQ_HOME: broker and name server configuration,
-// and their log layouts, from the jars where they ship there (5.x).
+// and their log layouts, from the jars where they ship there (5.x). A start reads the last three files of the commit log again, which with the usual
+// 1 GiB would be all of it here.
 func (b *broker) configureRocket() error {
 	conf := "brokerClusterName = lab\nbrokerName = lab-a\nbrokerId = 0\nbrokerIP1 = 127.0.0.1\nlistenPort = 20911\nnamesrvAddr = " + nameServer +
 		"\nstorePathRootDir = " + b.in("store") + "\nstorePathCommitLog = " + b.in("store", "commitlog") +
-		"\nautoCreateTopicEnable = true\nmaxMessageSize = 8388608\ndeleteWhen = 04\nfileReservedTime = 48\nbrokerRole = ASYNC_MASTER\nflushDiskType = ASYNC_FLUSH\n"
+		"\nmappedFileSizeCommitLog = 134217728\nautoCreateTopicEnable = true\nmaxMessageSize = 8388608\ndeleteWhen = 04\nfileReservedTime = 48\nbrokerRole = ASYNC_MASTER\nflushDiskType = ASYNC_FLUSH\n"
 	if err := b.write(conf, "conf", "broker.conf"); err != nil {
 		return err
 	}

@@ -17,7 +17,8 @@ import (
 // trial is one provocation and what must be said of it.
 type trial struct {
 	name     string
-	provoked string // in words
+	provoked string                                    // in words
+	prepare  func(ctx context.Context, b *bench) error // before the time that is judged; optional
 	provoke  func(ctx context.Context, b *bench) error
 	causes   []string                                    // any of them, in an incident
 	symptoms []string                                    // any of them in the same incident, whatever their layer; empty: none is asked for
@@ -26,6 +27,7 @@ type trial struct {
 	settle   time.Duration
 	root     bool   // needs root
 	product  string // only for this product
+	silent   string // the product whose logs need not say a symptom, but not apart either
 }
 
 // bench is a broker with its load and its recorder.
@@ -83,6 +85,11 @@ func (b *bench) try(ctx context.Context, t trial) (row, error) {
 	w := row{Broker: b.name(), Case: t.name, Provoked: t.provoked}
 	if t.root && os.Geteuid() != 0 {
 		return w, fmt.Errorf("needs root")
+	}
+	if t.prepare != nil {
+		if err := t.prepare(ctx, b); err != nil {
+			return w, err
+		}
 	}
 	from := time.Now()
 	mark := size(b.in("load.out"))
@@ -161,8 +168,7 @@ func judge(w *row, t trial, rep model.Report, from time.Time) {
 	} else if w.Cause == "" {
 		w.Wrong = append(w.Wrong, "it is the root of no incident; said: "+said(rep, from))
 	}
-	// Kafka's own log says nothing of a slow append: there a symptom may be missing, but not stand apart.
-	asked := !strings.HasPrefix(w.Broker, "kafka-") || common(t.symptoms, w.Apart)
+	asked := t.silent == "" || !strings.HasPrefix(w.Broker, t.silent+"-") || common(t.symptoms, w.Apart)
 	if asked && len(t.symptoms) > 0 && !common(t.symptoms, w.Symptoms) {
 		w.Wrong = append(w.Wrong, "no symptom in its incident (apart: "+strings.Join(w.Apart, ", ")+")")
 	}

@@ -65,7 +65,7 @@ func catalogue() []string {
 		gc-stop-the-world gc-io-stall gc-memory-stall safepoint-delay allocation-stall
 		cpu-saturation cfs-throttling cpu-steal softirq-saturation host-pause process-stopped
 		rocketmq-broker-busy rocketmq-append-stall rocketmq-put-slow rocketmq-file-allocation-stall
-		rocketmq-transient-pool-exhausted rocketmq-flush-slow rocketmq-replica-wait rocketmq-pagecachert-tail
+		rocketmq-transient-pool-exhausted rocketmq-flush-slow rocketmq-replica-wait rocketmq-pagecachert-tail rocketmq-request-timeout
 		kafka-isr-shrink kafka-request-stall kafka-segment-roll-slow kafka-controller-slow
 		kafka-broker-fenced kafka-session-expired zookeeper-fsync-slow bookkeeper-slow etcd-fsync-slow
 		redis-aof-fsync-slow elasticsearch-gc-overhead rabbitmq-resource-alarm hung-task kernel-hung-task large-message`)

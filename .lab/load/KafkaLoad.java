@@ -11,7 +11,7 @@ import org.apache.kafka.common.serialization.*;
 /**
  * Load on a Kafka broker with its own client: one JVM, one word an argument.
  * java KafkaLoad.java BOOTSTRAP produce:TOPIC:RATE:SIZE[:COUNT] consume:TOPIC:GROUP fail:TOPIC:GROUP slow:TOPIC:GROUP ...
- * fail never gets past its first batch: it goes back and reads it again. slow takes 6 ms for each message and fetches no more than it
+ * fail never gets past its first batch: it goes back and reads it again. slow takes 1.5 ms for each message and fetches no more than it
  * needs. Prints a line a second.
  */
 public class KafkaLoad {
@@ -105,7 +105,7 @@ public class KafkaLoad {
             while (true) {
                 ConsumerRecords<byte[], byte[]> batch = in.poll(Duration.ofMillis(500));
                 if (!fails) {
-                    if (slow) LockSupport.parkNanos(6_000_000L * batch.count());
+                    if (slow) LockSupport.parkNanos(1_500_000L * batch.count());
                     consumed.addAndGet(batch.count());
                     continue;
                 }

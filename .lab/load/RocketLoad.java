@@ -10,7 +10,7 @@ import org.apache.rocketmq.common.message.Message;
 /**
  * Load on a RocketMQ broker with its own client: one JVM, one word an argument.
  * java RocketLoad.java NAMESRV produce:TOPIC:RATE:SIZE[:COUNT] consume:TOPIC:GROUP fail:TOPIC:GROUP slow:TOPIC:GROUP ...
- * slow takes 12 ms for each message, in two threads, and fetches no more than it needs. With COUNT it ends after so many messages. Prints a line a second.
+ * slow takes 3 ms for each message, in two threads, and fetches no more than it needs. With COUNT it ends after so many messages. Prints a line a second.
  */
 public class RocketLoad {
     static final AtomicLong sent = new AtomicLong(), failed = new AtomicLong(), worst = new AtomicLong();
@@ -86,7 +86,7 @@ public class RocketLoad {
                 refused.addAndGet(msgs.size());
                 return ConsumeConcurrentlyStatus.RECONSUME_LATER;
             }
-            if (how.equals("slow")) LockSupport.parkNanos(12_000_000L * msgs.size());
+            if (how.equals("slow")) LockSupport.parkNanos(3_000_000L * msgs.size());
             consumed.addAndGet(msgs.size());
             return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
         });
