@@ -24,8 +24,9 @@ const sendWait = 10 * time.Second
 // RunChild is the body of the child process: it opens the file at path and
 // serves the parent at the other end of conn until that closes it. What it has
 // to say goes to standard error. The error is why the file could not be
-// served; see [Told]. Now is the clock.
-func RunChild(ctx context.Context, conn *os.File, path string, now func() time.Time) error {
+// served; see [Told]. Now is the clock. Rest is called after each minute that has
+// been stored: it may give back the memory that this took.
+func RunChild(ctx context.Context, conn *os.File, path string, now func() time.Time, rest func()) error {
 	c, err := net.FileConn(conn)
 	if err != nil {
 		return fmt.Errorf("descriptor %s is no socket: %w", conn.Name(), err)
@@ -34,7 +35,7 @@ func RunChild(ctx context.Context, conn *os.File, path string, now func() time.T
 		return err
 	}
 	return serveChild(ctx, c, childConfig{
-		path: path, now: now, space: freeSpace,
+		path: path, now: now, space: freeSpace, rest: rest,
 		log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 }
@@ -44,6 +45,7 @@ type childConfig struct {
 	path  string
 	now   func() time.Time
 	space func(path string) (avail, floor int64)
+	rest  func() // after a minute has been stored; may be nil
 	log   *slog.Logger
 }
 

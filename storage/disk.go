@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
 
 	"stallmark/storage/block"
 )
@@ -67,6 +68,26 @@ func (d *disk) close() error {
 		return nil
 	}
 	return d.db.Close()
+}
+
+// relax gives back the memory that storing a minute took. What has been read of the
+// file is mapped, with 64 KiB around each fault (fault_around_bytes), and would stay;
+// what is used again comes from the page cache. During a transaction the mapping
+// stays where it is.
+func (d *disk) relax() {
+	err := d.view(func(tx *bbolt.Tx) error {
+		_, _, refused := unix.Syscall(unix.SYS_MADVISE, d.db.Info().Data, uintptr(tx.Size()), unix.MADV_DONTNEED)
+		if refused != 0 {
+			return refused
+		}
+		return nil
+	})
+	if err != nil {
+		d.log.Debug("giving memory back", "error", err) // it costs memory and nothing else
+	}
+	if d.rest != nil {
+		d.rest()
+	}
 }
 
 // diskState is what the child tells about the file.

@@ -14,7 +14,10 @@ func (r *recorder) flush() {
 	seg := r.segs.list[0]
 	r.segs.closeJournal(seg)
 	r.flushing = true
-	go func() { r.flushed <- r.store(seg) }()
+	go func() {
+		r.flushed <- r.store(seg)
+		r.disk.relax()
+	}()
 }
 
 // store stores a segment.

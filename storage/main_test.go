@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "child":
 		limitFiles()
-		if err := RunChild(context.Background(), os.NewFile(ChildFD, "socket"), os.Getenv(pathEnv), time.Now); err != nil {
+		if err := RunChild(context.Background(), os.NewFile(ChildFD, "socket"), os.Getenv(pathEnv), time.Now, func() {}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

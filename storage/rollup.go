@@ -45,12 +45,9 @@ func (d *disk) rollUp(hour int64) error {
 		}
 		var r hourRollup
 		err := eachBlock(tx.Bucket(bucketRaw), hour, hour+hourMillis-1, func(start int64, data []byte) error {
-			content, err := d.decodeAll(data)
-			if err != nil {
+			if err := d.addBlock(&r, data); err != nil {
 				d.markBad("raw", start, err)
-				return nil
 			}
-			r.add(content)
 			return nil
 		})
 		if err != nil || len(r.times) == 0 {
@@ -58,6 +55,19 @@ func (d *disk) rollUp(hour int64) error {
 		}
 		return putBlock(out, timeKey(hour), d.encoder.EncodeFrames(nil, r.times, r.columns(), block.NarrowFrames))
 	})
+}
+
+// addBlock adds a block's columns one by one, which are never all in memory. Of a
+// damaged one it adds what can be read.
+func (d *disk) addBlock(r *hourRollup, data []byte) error {
+	b, err := block.Open(data)
+	if err != nil {
+		return err
+	}
+	dec := d.decoders.Get().(*block.Decoder)
+	defer d.decoders.Put(dec)
+	minutes := r.minutes(b.Times)
+	return dec.Columns(b, func(uint32) bool { return true }, func(c block.Column) { r.add(c, minutes) })
 }
 
 // missingRollups lists the complete hours that have blocks and no rollups,
@@ -113,29 +123,33 @@ type seriesRollup struct {
 	before                      float64
 }
 
-// add takes the content of one block, of one minute or several.
-func (r *hourRollup) add(content rowsAndColumns) {
-	if r.series == nil {
-		r.series = map[uint32]*seriesRollup{}
-	}
+// minutes adds the minutes of a block, of one or of several, and is that of each of
+// its rows, as an index of r.times.
+func (r *hourRollup) minutes(times []int64) []uint16 {
 	first := len(r.times)
-	minutes := make([]uint16, len(content.times)) // of each row, as an index of r.times
-	for row, t := range content.times {
+	out := make([]uint16, len(times))
+	for row, t := range times {
 		if n := len(r.times); n > first && spanStart(r.times[n-1]) == spanStart(t) {
 			r.times[n-1] = t
 		} else {
 			r.times = append(r.times, t)
 		}
-		minutes[row] = uint16(len(r.times) - 1)
+		out[row] = uint16(len(r.times) - 1)
 	}
-	for _, c := range content.columns {
-		s := r.series[c.ID]
-		if s == nil {
-			s = &seriesRollup{before: math.NaN()}
-			r.series[c.ID] = s
-		}
-		s.addColumn(c, minutes)
+	return out
+}
+
+// add takes a column of a block whose rows have these minutes.
+func (r *hourRollup) add(c block.Column, minutes []uint16) {
+	if r.series == nil {
+		r.series = map[uint32]*seriesRollup{}
 	}
+	s := r.series[c.ID]
+	if s == nil {
+		s = &seriesRollup{before: math.NaN()}
+		r.series[c.ID] = s
+	}
+	s.addColumn(c, minutes)
 }
 
 // addColumn takes a column, minute by minute.

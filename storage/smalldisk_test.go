@@ -40,7 +40,7 @@ func mountedChild(path string) error {
 	if err := unix.Mount("tmpfs", filepath.Dir(path), "tmpfs", flags, options); err != nil {
 		return err
 	}
-	return RunChild(context.Background(), os.NewFile(ChildFD, "socket"), path, time.Now)
+	return RunChild(context.Background(), os.NewFile(ChildFD, "socket"), path, time.Now, func() {})
 }
 
 // openMounted opens a store whose child has such a file system.

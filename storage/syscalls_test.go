@@ -67,7 +67,7 @@ func watchedChild() error {
 	if err := errors.Join(unix.Sendmsg(ChildFD, []byte{0}, unix.UnixRights(listener), nil, 0), unix.Close(ChildFD)); err != nil {
 		return err
 	}
-	return RunChild(context.Background(), os.NewFile(ChildFD+1, "socket"), os.Getenv(pathEnv), time.Now)
+	return RunChild(context.Background(), os.NewFile(ChildFD+1, "socket"), os.Getenv(pathEnv), time.Now, func() {})
 }
 
 // watchSelf installs the filter for all threads.

@@ -128,7 +128,10 @@ func (d *disk) putHour(l *capture.Loop, numbers map[*model.Series]int, keys []st
 	}
 	var r hourRollup
 	for _, s := range slots {
-		r.add(s)
+		minutes := r.minutes(s.times)
+		for _, c := range s.columns {
+			r.add(c, minutes)
+		}
 	}
 	wait.Wait()
 	return d.change(func(tx *bbolt.Tx) error {

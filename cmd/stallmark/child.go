@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 
 	"stallmark/storage"
 )
@@ -25,10 +24,8 @@ func runChild(ctx context.Context, p *program, o *options, _ []string) (int, err
 	if conn == nil {
 		return exitUsage, usagef("%s is started by serve", childName)
 	}
-	serving, served := context.WithCancel(ctx)
-	defer served()
-	go nowAndThen(serving, debug.FreeOSMemory)
-	if err := storage.RunChild(context.WithoutCancel(ctx), conn, dataFile(o.data), p.now); err != nil {
+	rest := func() { freeMemory(false) }
+	if err := storage.RunChild(context.WithoutCancel(ctx), conn, dataFile(o.data), p.now, rest); err != nil {
 		if storage.Told(err) {
 			err = nil // once is enough
 		}

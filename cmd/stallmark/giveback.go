@@ -15,7 +15,7 @@ const ownMaps = "/proc/self/maps"
 // giveBack takes the pages of the program's file out of this process's memory. The
 // initialisation of all packages has touched most of them, and the kernel has mapped
 // the 64 KiB around each (fault_around_bytes); what is used from now on comes back
-// from the page cache at the first use. It is before pages are locked.
+// from the page cache at the first use. No pages may be locked meanwhile.
 func giveBack() {
 	maps, err := os.ReadFile(ownMaps)
 	if err != nil {

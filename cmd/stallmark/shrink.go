@@ -45,12 +45,14 @@ func (s *service) shrink() {
 // freeMemory collects garbage and gives the kernel what is free. The kernel does
 // not take locked pages (madvise(2), MADV_DONTNEED), and the Go runtime does not
 // look at its answer: without unlocking them for these milliseconds, a process with
-// locked pages keeps for ever what it once needed.
+// locked pages keeps for ever what it once needed. So it is with the program's own
+// pages: what answered a page an hour ago need not stay.
 func freeMemory(locked bool) (why string) {
 	if locked && unix.Munlockall() != nil {
 		return ""
 	}
 	debug.FreeOSMemory()
+	giveBack()
 	if locked {
 		why = lockMemory()
 	}

@@ -64,26 +64,44 @@ func (e *Encoder) Encode(dst []byte, times []int64, columns []Column) []byte {
 
 // EncodeFrames is Encode with so many columns to a frame.
 func (e *Encoder) EncodeFrames(dst []byte, times []int64, columns []Column, frameColumns int) []byte {
+	ids := make([]uint32, len(columns))
+	for i, c := range columns {
+		ids[i] = c.ID
+	}
+	// The error is that of the function, which has none.
+	dst, _ = e.EncodeEach(dst, times, ids, frameColumns, func(from, to int) ([]Column, error) { return columns[from:to], nil })
+	return dst
+}
+
+// EncodeEach is EncodeFrames of columns that are never all in memory: it calls
+// columns with the first and the end of a range of ids, once a frame, and is done
+// with those columns when it calls it again. The error is the function's.
+func (e *Encoder) EncodeEach(
+	dst []byte, times []int64, ids []uint32, frameColumns int, columns func(from, to int) ([]Column, error),
+) ([]byte, error) {
 	head := appendTimes(nil, times)
-	head = appendIDs(head, columns)
+	head = appendIDs(head, ids)
 	frames := make([]byte, 0, 4<<10)
-	head = binary.AppendUvarint(head, uint64((len(columns)+frameColumns-1)/frameColumns))
-	for len(columns) > 0 {
-		n := min(len(columns), frameColumns)
-		raw := e.frame(columns[:n], len(times))
+	head = binary.AppendUvarint(head, uint64((len(ids)+frameColumns-1)/frameColumns))
+	for from := 0; from < len(ids); from += frameColumns {
+		to := min(from+frameColumns, len(ids))
+		c, err := columns(from, to)
+		if err != nil {
+			return dst, err
+		}
+		raw := e.frame(c, len(times))
 		start := len(frames)
 		frames = e.zstd.EncodeAll(raw, frames)
-		head = binary.AppendUvarint(head, uint64(n))
+		head = binary.AppendUvarint(head, uint64(to-from))
 		head = binary.AppendUvarint(head, uint64(len(raw)))
 		head = binary.AppendUvarint(head, uint64(len(frames)-start))
 		head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(frames[start:], castagnoli))
-		columns = columns[n:]
 	}
 	dst = append(dst, Version)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(head)))
 	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(head, castagnoli))
 	dst = append(dst, head...)
-	return append(dst, frames...)
+	return append(dst, frames...), nil
 }
 
 // frame is the uncompressed frame of the columns.
@@ -111,17 +129,17 @@ func appendTimes(b []byte, times []int64) []byte {
 }
 
 // appendIDs stores the ids as runs of consecutive ones.
-func appendIDs(b []byte, columns []Column) []byte {
-	b = binary.AppendUvarint(b, uint64(len(columns)))
+func appendIDs(b []byte, ids []uint32) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ids)))
 	next := uint32(0)
-	for i := 0; i < len(columns); {
+	for i := 0; i < len(ids); {
 		run := 1
-		for i+run < len(columns) && columns[i+run].ID == columns[i].ID+uint32(run) {
+		for i+run < len(ids) && ids[i+run] == ids[i]+uint32(run) {
 			run++
 		}
-		b = binary.AppendUvarint(b, uint64(columns[i].ID-next))
+		b = binary.AppendUvarint(b, uint64(ids[i]-next))
 		b = binary.AppendUvarint(b, uint64(run))
-		next = columns[i].ID + uint32(run)
+		next = ids[i] + uint32(run)
 		i += run
 	}
 	return b
