@@ -25,13 +25,21 @@ func post(t *testing.T, code int, name string) (model.Report, map[string]model.F
 func TestPostOfGCAndBrokerLog(t *testing.T) {
 	r, found := post(t, exitFound, "gc-broker.txt")
 	cause := found["gc-stop-the-world"]
-	if cause.ID == "" || found["rocketmq-broker-busy"].ID == "" || r.Incidents[0].Root != cause.ID || len(r.Incidents[0].Findings) != 2 {
+	if cause.ID == "" || found["rocketmq-broker-busy"].ID == "" || len(r.Incidents) != 1 || r.Incidents[0].Root != cause.ID {
 		t.Fatalf("incidents %+v of %+v", r.Incidents, r.Findings)
 	}
 	for _, f := range r.Findings {
 		if f.Confidence != model.Possible {
 			t.Errorf("%s is %s on the word of logs", f.Signature, f.Confidence)
 		}
+	}
+	// Both pauses are in it.
+	began, ended := time.Date(2026, 3, 1, 2, 0, 12, 332e6, time.UTC), time.Date(2026, 3, 1, 2, 0, 42, 913e6, time.UTC)
+	if !cause.Started.Equal(began) || cause.Ended == nil || cause.Ended.Before(ended) || cause.Ended.After(ended.Add(3*time.Second)) {
+		t.Errorf("from %v to %v, want %v to %v", cause.Started, cause.Ended, began, ended)
+	}
+	if n := len(r.Incidents[0].Findings); n != len(r.Findings) || n != 3 { // the pauses, and what the broker said after each
+		t.Errorf("%d of %d findings in the incident", n, len(r.Findings))
 	}
 }
 

@@ -107,6 +107,33 @@ func TestWholePlacesUptimes(t *testing.T) {
 	}
 }
 
+// TestWholePausesComeWhenTheyAreOver has pauses that are stamped with their
+// beginning, one of them over two lines: none is told before it has ended.
+func TestWholePausesComeWhenTheyAreOver(t *testing.T) {
+	const gc = "2026-03-01T10:00:12.000+0000: 10.000: [Full GC (Allocation Failure) 8178940K->6901220K(8178944K), 14.2216120 secs] [Times: user=14.10 sys=0.11, real=14.22 secs] \n" +
+		"2026-03-01T10:00:30.000+0000: 28.000: [GC (Allocation Failure) 2026-03-01T10:00:30.000+0000: 28.000: [ParNew\n" +
+		": 1887488K->209664K(1887488K), 5.0512340 secs] 5123411K->3651200K(8178944K), 5.0514560 secs] [Times: user=0.36 sys=0.01, real=5.05 secs] \n"
+	w := NewWhole(SourceConfig{})
+	if !w.Add("gc.log", []byte(gc), time.Time{}) {
+		t.Fatal("not taken for a log")
+	}
+	out := collectors.NewOut("logs")
+	told := 0
+	for _, at := range w.Beats() {
+		out.Reset(at)
+		must(t, w.Source().Collect(nil, out))
+		for _, e := range out.Events() {
+			if told++; e.To.After(at) || at.Sub(e.To) > 3*time.Second {
+				t.Errorf("the pause until %v is told at %v", e.To, at)
+			}
+		}
+		out.EndMissing()
+	}
+	if told != 2 {
+		t.Errorf("%d pauses are told", told)
+	}
+}
+
 // TestWholeLogsAreSilentOutsideTheirTime gives a GC log of another day: nothing may
 // be ruled out by it.
 func TestWholeLogsAreSilentOutsideTheirTime(t *testing.T) {
