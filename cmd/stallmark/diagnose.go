@@ -31,7 +31,8 @@ A PATH is a recording made with "stallmark record", a folder with one in it, or
 read as text, all of it together: output of vmstat, iostat, sar, free and top,
 copies of /proc, stacks, kernel logs, logs of brokers and GC logs of their JVMs,
 in any mixture, plain or in tar, zip, gz or zst. Lines of logs that were written
-while a recording was made are judged together with it.
+while a recording was made are judged together with it. Lines of a kernel that
+count from its boot ("dmesg" without -T) have a time with --boot.
 
 Exit codes: 0 nothing found; 1 findings; 2 usage or unreadable input;
 3 nothing found, but a critical kernel cause could not be judged for want of
@@ -40,6 +41,8 @@ evidence.`,
 			o.duration = defaultWatch
 			return []option{
 				{"for", "TIME", "how long to watch this host", (*period)(&o.duration), true},
+				{"zone", "ZONE", "zone of times that name none, or NAME=ZONE for files of a name; may be repeated", (*list)(&o.zones), true},
+				{"boot", "TIME", "when the host started, for lines of its kernel that count from then: 2026-01-02T03:04:05Z, or the seconds of btime in /proc/stat", text(&o.boot), true},
 				{"markdown", "", "print each incident as Markdown, as the draft of a post-mortem", (*toggle)(&o.markdown), true},
 				{"json", "", "print the report as JSON; an array of them for several PATHs", (*toggle)(&o.json), true},
 			}
@@ -62,6 +65,13 @@ func runDiagnose(ctx context.Context, p *program, o *options, args []string) (in
 	}
 	if len(args) > 0 && o.set["for"] {
 		return exitUsage, usagef("--for is for watching this host, not for recordings")
+	}
+	if len(args) == 0 && (o.set["zone"] || o.set["boot"]) {
+		return exitUsage, usagef("--zone and --boot are for texts: name the files")
+	}
+	var err error
+	if o.told, err = readTold(o); err != nil {
+		return exitUsage, err
 	}
 	pack := p.loadRules(o)
 	if len(args) == 0 {

@@ -26,20 +26,16 @@ func runMatch(_ context.Context, p *program, o *options, files []string) (int, e
 	if len(files) == 0 {
 		return exitUsage, usagef("rules match: name files, or - for the standard input")
 	}
-	zones, err := parseZones(o.zones)
+	known, err := readTold(o)
 	if err != nil {
-		return exitUsage, usageError{err}
-	}
-	boot, err := parseBoot(o.boot)
-	if err != nil {
-		return exitUsage, usageError{err}
+		return exitUsage, err
 	}
 	set := p.loadPatterns(o.rules)
 	var out matchOutput = &matchText{w: bufio.NewWriter(p.stdout)}
 	if o.json {
 		out = newMatchJSON(p)
 	}
-	m := &matcher{p: p, set: set, zones: zones, boot: boot, out: out, shapes: newShapeTable(), nearby: map[string]nearbyZone{}}
+	m := &matcher{p: p, set: set, told: known, out: out, shapes: newShapeTable(), nearby: map[string]nearbyZone{}}
 	m.lookNearby(files)
 	var failures []error
 	for _, file := range files {

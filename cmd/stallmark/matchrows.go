@@ -55,7 +55,7 @@ func (m *matcher) file(name string) error {
 		return err
 	}
 	defer r.Close()
-	f := &matchFile{m: m, name: name, clock: stamp.NewClock(stamp.Options{Zone: m.zoneOf(name), Reference: changed, Boot: m.boot})}
+	f := &matchFile{m: m, name: name, clock: stamp.NewClock(stamp.Options{Zone: m.told.zoneOf(name), Reference: changed, Boot: m.told.boot})}
 	if near, ok := m.nearby[filepath.Dir(name)]; ok {
 		f.clock.SawNearby(near.offset, near.file)
 	}
@@ -147,7 +147,7 @@ func (f *matchFile) resolve(row *matchRow) {
 	}
 	span, ok := f.clock.Resolve(row.stamp, row.Product)
 	row.Note = span.Note
-	if row.stamp.Kind == stamp.Uptime && f.m.boot.IsZero() {
+	if row.stamp.Kind == stamp.Uptime && f.m.told.boot.IsZero() {
 		row.Note += " (--boot tells it)"
 	}
 	if !ok {

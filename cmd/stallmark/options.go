@@ -47,6 +47,7 @@ type options struct {
 	redactPaths bool
 	zones       []string // --zone
 	boot        string   // --boot
+	told        told     // what --zone and --boot say
 
 	set map[string]bool // named on the command line
 }

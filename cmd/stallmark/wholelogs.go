@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,20 +17,25 @@ import (
 	"stallmark/storage/model"
 )
 
+// otherLines is added to the name of a GC log for the lines of others in it.
+const otherLines = ", lines of other logs"
+
 // sortOut gives the logs among the files to what reads logs, and takes the others
 // apart; of those, the lines that are no tool's output may be of a log too.
 func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Text) {
 	cfg := p.lineKinds(o.rules)
+	cfg.Boot = o.told.boot
 	whole := logs.NewWhole(cfg)
+	whole.ZoneOf = func(name string) *time.Location { return o.told.zoneOf(strings.TrimSuffix(name, otherLines)) }
 	var texts []pasted.Text
 	for _, blob := range b.Blobs {
 		if whole.Add(blob.Name, blob.Data, blob.Changed) {
 			if whole.HoldsGC() { // a log of the broker may be pasted below
-				whole.AddLines(blob.Name+", lines of other logs", blob.Data, blob.Changed)
+				whole.AddLines(blob.Name+otherLines, blob.Data, blob.Changed)
 			}
 			continue
 		}
-		text := pasted.Read(blob.Name, blob.Data, pasted.Options{})
+		text := pasted.Read(blob.Name, blob.Data, pasted.Options{Zone: o.told.zoneOf(blob.Name), Boot: o.told.boot})
 		whole.AddLines(blob.Name, text.Log(), blob.Changed)
 		texts = append(texts, text)
 	}

@@ -64,3 +64,87 @@ func TestDiagnoseLogsAlone(t *testing.T) {
 		t.Errorf("excerpts %+v", report.Excerpts)
 	}
 }
+
+// TestDiagnoseBoot has a kernel log that counts from its boot beside a log with
+// times: with --boot its lines stand where they belong.
+func TestDiagnoseBoot(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	store := put("store.log", stalledStoreLog()) // stalls from 03:30:00 to 03:30:09 UTC
+	dmesg := put("dmesg.txt", "[    0.000000] Linux version 6.12.0\n"+
+		"[12602.500000] INFO: task java:4242 blocked for more than 120 seconds.\n"+
+		"[12602.500001]  jbd2_log_wait_commit+0xe7/0x140\n"+
+		"[12610.000000] Out of memory: Killed process 77 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n")
+	finding := func(r model.Report, id string) *model.Finding {
+		for i := range r.Findings {
+			if r.Findings[i].Signature == id {
+				return &r.Findings[i]
+			}
+		}
+		return nil
+	}
+	for _, boot := range []string{"2026-03-01T00:00:00Z", "1772323200", "2026-03-01 08:00:00+08:00"} {
+		var r model.Report
+		out := runProgram(t, "diagnose", "--json", "--boot", boot, store, dmesg)
+		if err := json.Unmarshal([]byte(out.stdout), &r); err != nil || out.code != exitFound {
+			t.Fatalf("%s: code %d, %v: %s", boot, out.code, err, out.stderr)
+		}
+		kernel, said := finding(r, "kernel-hung-task"), finding(r, "rocketmq-append-stall")
+		if kernel == nil || said == nil {
+			t.Fatalf("%s: findings %+v", boot, r.Findings)
+		}
+		at := time.Date(2026, 3, 1, 3, 30, 2, 500e6, time.UTC)
+		if kernel.Told == nil || kernel.Told.Sub(at).Abs() > 2*time.Second {
+			t.Errorf("%s: told at %v, want %v", boot, kernel.Told, at)
+		}
+	}
+	out := runProgram(t, "diagnose", store, dmesg)
+	if !strings.Contains(strings.Join(strings.Fields(out.stdout), " "), "they count from the boot of their host; --boot tells it") {
+		t.Errorf("without --boot: %s", out.stdout)
+	}
+	for _, args := range [][]string{{"--boot", "yesterday", store}, {"--boot", "1772323200"}, {"--zone", "Nowhere/City", store}, {"--zone", "UTC"}} {
+		if got := runProgram(t, append([]string{"diagnose"}, args...)...); got.code != exitUsage {
+			t.Errorf("%v: code %d: %s", args, got.code, got.stderr)
+		}
+	}
+}
+
+// TestDiagnoseZone sets the zone of a log; what its lines prove against it is said.
+func TestDiagnoseZone(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store.log")
+	line := "2026-03-01 11:30:%02d WARN FlushRealTimeService - Flush data to disk costs 900 ms\n"
+	text := ""
+	for i := range 20 {
+		text += fmt.Sprintf(line, i)
+	}
+	if err := os.WriteFile(store, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for zone, want := range map[string]time.Time{
+		"+05:45":                 time.Date(2026, 3, 1, 5, 45, 0, 0, time.UTC),
+		"store.*=Asia/Kathmandu": time.Date(2026, 3, 1, 5, 45, 0, 0, time.UTC),
+		"UTC":                    time.Date(2026, 3, 1, 11, 30, 0, 0, time.UTC),
+		"other.log=UTC":          time.Date(2026, 3, 1, 3, 30, 0, 0, time.UTC),
+	} {
+		var r model.Report
+		out := runProgram(t, "diagnose", "--json", "--zone", zone, store)
+		if err := json.Unmarshal([]byte(out.stdout), &r); err != nil {
+			t.Fatalf("%s: %v: %s", zone, err, out.stderr)
+		}
+		if len(r.Findings) == 0 || r.Findings[0].Started.Sub(want).Abs() > 2*time.Second {
+			t.Errorf("%s: want %v: %+v", zone, want, r.Findings)
+		}
+	}
+	if err := os.WriteFile(store, []byte(stalledStoreLog()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := runProgram(t, "diagnose", "--zone", "UTC", store); !strings.Contains(strings.Join(strings.Fields(out.stdout), " "), "its zone was set to UTC, but UTC+08:00 is proven") {
+		t.Errorf("nothing is said against the zone: %s", out.stdout)
+	}
+}

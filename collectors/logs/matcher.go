@@ -109,7 +109,7 @@ func newClock(s *Source, file *File) *stamp.Clock {
 	if !file.Changed.IsZero() {
 		o.Reference = file.Changed
 	}
-	if !file.Began.IsZero() {
+	if file.Kind == KindGC { // it counts from the start of its JVM
 		o.Boot = file.Began
 	}
 	c := stamp.NewClock(o)

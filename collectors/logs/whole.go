@@ -16,6 +16,7 @@ import (
 // [Whole.Source] at the times of [Whole.Beats].
 type Whole struct {
 	Notes  []string
+	ZoneOf func(name string) *time.Location // as the user has set it; nil: none
 	source *Source
 	logs   []*restLog
 	beside [2]time.Time // begin and end of what the logs were given with
@@ -95,6 +96,9 @@ func (w *Whole) AddLines(name string, data []byte, changed time.Time) bool {
 
 func (w *Whole) add(name string, kind Kind, data []byte, changed time.Time) {
 	file := &File{Path: name, Kind: kind, Role: w.productIn(data), Changed: changed}
+	if w.ZoneOf != nil && w.ZoneOf(name) != nil {
+		file.zone = stamp.Zone{Location: w.ZoneOf(name), Proof: stamp.Set, Why: "as set"}
+	}
 	w.logs = append(w.logs, &restLog{name: name, kind: kind, data: data, file: file, clock: newClock(w.source, file)})
 }
 

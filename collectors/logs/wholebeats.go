@@ -64,7 +64,7 @@ func (w *Whole) moments() []int64 {
 			list = l.last(list)
 		}
 		if len(list) == before && !l.unplaced {
-			w.Notes = append(w.Notes, l.name+": no times that tell when its lines were written")
+			w.Notes = append(w.Notes, l.name+": no times that tell when its lines were written"+l.countsFromBoot())
 		}
 		l.clock = newClock(w.source, l.file) // it has been at the end
 		l.feeder = newFeeder(l.file, w.source.Open(l.file))

@@ -19,7 +19,7 @@ func (w *Whole) learn(l *restLog) {
 		l.clock.SawEnd(s, l.file.Changed)
 	}
 	var hit match.Hit
-	for from := 0; w.source.cfg.Patterns != nil && from < len(l.data) && l.clock.Zone().Proof < stamp.Proven; from = hit.End + 1 {
+	for from := 0; w.source.cfg.Patterns != nil && from < len(l.data) && l.clock.Zone().Proof != stamp.Proven && l.clock.Doubt() == ""; from = hit.End + 1 {
 		if !w.source.cfg.Patterns.Next(l.data, from, &hit) {
 			break
 		}
@@ -29,6 +29,9 @@ func (w *Whole) learn(l *restLog) {
 				l.clock.SawStart(s, began, took)
 			}
 		}
+	}
+	if doubt := l.clock.Doubt(); doubt != "" {
+		w.Notes = append(w.Notes, l.name+": its zone was "+doubt)
 	}
 	w.fit(l)
 	if z := l.clock.Zone(); z.Proof >= stamp.FileTime {
@@ -189,4 +192,15 @@ func (w *Whole) covers(r Reporter, at time.Time) bool {
 		}
 	}
 	return true
+}
+
+// countsFromBoot says what would place lines that count from the start of their
+// host, if there are such.
+func (l *restLog) countsFromBoot() string {
+	for line := range bytes.Lines(l.data) {
+		if s, ok := stamp.Find(bytes.TrimRight(line, "\r\n")); ok && s.Kind == stamp.Uptime {
+			return ": they count from the boot of their host; --boot tells it, and \"dmesg -T\" or \"journalctl -k\" prints times"
+		}
+	}
+	return ""
 }

@@ -17,6 +17,7 @@ var (
 	// The scheduler's own functions, in which every task sleeps.
 	scheduler = regexp.MustCompile(`^(?:__schedule|schedule|io_schedule|schedule_timeout|io_schedule_timeout|schedule_preempt_disabled|context_switch)$`)
 	ctime     = regexp.MustCompile(`\[((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4})\]`)
+	sinceBoot = regexp.MustCompile(`^(?:<[0-9]{1,3}>)?\[ *([0-9]{1,10}\.[0-9]{6})\]`)
 )
 
 // maxStackLines is how far below a message its stack may reach.
@@ -49,11 +50,16 @@ func readHung(r *reading, list []line) (*Part, int) {
 	return p, n
 }
 
-// logTime reads the stamp of a kernel log line, if it has a wall clock.
+// logTime reads the stamp of a kernel log line, if it has a wall clock or counts
+// from a boot whose time is known.
 func (r *reading) logTime(text string) (time.Time, bool) {
 	if m := ctime.FindStringSubmatch(text); m != nil {
 		t, err := time.ParseInLocation("Mon Jan _2 15:04:05 2006", m[1], r.o.Zone)
 		return t, err == nil && plausible(t)
+	}
+	if m := sinceBoot.FindStringSubmatch(text); m != nil && !r.o.Boot.IsZero() {
+		up, err := time.ParseDuration(m[1] + "s")
+		return r.o.Boot.Add(up), err == nil
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05"} {
 		head, _, _ := strings.Cut(text, " ")

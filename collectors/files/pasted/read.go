@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Zone     *time.Location // of times without one; UTC if nil
 	PageSize int            // bytes; 4096 if 0
+	Boot     time.Time      // when the host started, for kernel lines that count from then; zero: not known
 }
 
 // Text is what one text was understood to be.
