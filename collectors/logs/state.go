@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // The file in which positions are kept between runs: a line with the version
@@ -78,20 +79,26 @@ func LoadState(path string) ([]Position, error) {
 	return DecodeState(data)
 }
 
+// spare is the name of what the file of positions was before, and is next.
+func spare(path string) string { return path + ".spare" }
+
 // SaveState replaces the file of positions. It is whole at any time, but not
 // synced: it has to survive the process, and after a crash of the host it may be
-// that of some seconds ago.
+// that of some seconds ago. Two files take turns, since ext4 writes a new file to
+// the disk at once when it is renamed over another (auto_da_alloc in ext4(5)), and
+// that every time.
 func SaveState(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	f, err := os.OpenFile(spare(path), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	if err = errors.Join(err, f.Truncate(int64(len(data))), f.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+	err = unix.Renameat2(unix.AT_FDCWD, spare(path), unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
+	if err != nil { // the first time, and where the file system cannot
+		return os.Rename(spare(path), path)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,17 +23,22 @@ func TestState(t *testing.T) {
 		Log: "rocketmq-broker|/logs/store.log", Name: "store.log", Ino: 42, Mtime: 7,
 		mark: mark{Offset: 1000, HeadLen: 256, Head: 1<<64 - 1, TailLen: 128, Tail: 3},
 	}, {Log: "|/x", Skipping: true}}
+	longer, err := EncodeState(append(want, want...))
+	must(t, err)
 	data, err := EncodeState(want)
 	must(t, err)
-	for range 2 {
-		must(t, SaveState(path, data))
+	for _, d := range [][]byte{longer, data, longer, data} {
+		must(t, SaveState(path, d))
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, d) {
+			t.Fatalf("%d bytes, %v; want %d", len(got), err, len(d))
+		}
 	}
 	got, err := LoadState(path)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
-		t.Errorf("%v, %v: want the file alone", entries, err)
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v: want the file and its spare one", entries, err)
 	}
 	for i := range data {
 		broken := append([]byte{}, data...)
