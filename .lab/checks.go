@@ -56,10 +56,21 @@ func retried(ctx context.Context, b *bench) error {
 	return nil
 }
 
+// lateNamed checks that the evidence of cold reads names the consumer group that reads old data.
+func lateNamed(_ *bench, rep model.Report, _ row, _ time.Time) error {
+	for _, f := range rep.Findings {
+		named := func(e model.Evidence) bool { return strings.Contains(e.Detail, "lab-late") }
+		if f.Signature == "catch-up-cold-reads" && slices.ContainsFunc(f.Evidence, named) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the group that reads old data is not named")
+}
+
 var slowPut = regexp.MustCompile(`(?m)^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) .*(?:in lock (?:cost|elapsed)|putMessages? cost).*bodyLength=(\d{7,})`)
 
 // largeNamed checks that large messages are named if, and only if, the broker logged a slow put of one. Kafka logs none as it is shipped.
-func largeNamed(b *bench, w row, from time.Time) error {
+func largeNamed(b *bench, _ model.Report, w row, from time.Time) error {
 	text, err := os.ReadFile(b.in("home", "logs", "rocketmqlogs", "store.log"))
 	if err != nil && b.product == "rocketmq" {
 		return err

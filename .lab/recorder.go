@@ -26,11 +26,11 @@ type recorder struct {
 
 var pageURL = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// record starts `serve` with an empty data folder, and without any configuration but for the log of RocketMQ's clients, which nobody can find.
+// record starts `serve` with an empty data folder, and without any configuration but for the logs of RocketMQ's clients, which nobody can find.
 func record(ctx context.Context, o options, b *broker) (*recorder, error) {
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", b.in("data"), "--no-auto-snapshots"}
 	if b.product == "rocketmq" {
-		args = append(args, "--log", b.in("client", "logs", "rocketmqlogs", "rocketmq_client.log"))
+		args = append(args, "--log", b.in("client", "logs", "rocketmqlogs", "*.log"))
 	}
 	if o.rules != "" {
 		args = append(args, "--rules", o.rules)

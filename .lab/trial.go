@@ -20,10 +20,10 @@ type trial struct {
 	provoked string                                    // in words
 	prepare  func(ctx context.Context, b *bench) error // before the time that is judged; optional
 	provoke  func(ctx context.Context, b *bench) error
-	causes   []string                                    // any of them, in an incident
-	symptoms []string                                    // any of them in the same incident, whatever their layer; empty: none is asked for
-	also     []string                                    // further causes that are true here
-	check    func(b *bench, w row, from time.Time) error // what else must be true; optional
+	causes   []string                                                      // any of them, in an incident
+	symptoms []string                                                      // any of them in the same incident, whatever their layer; empty: none is asked for
+	also     []string                                                      // further causes that are true here
+	check    func(b *bench, rep model.Report, w row, from time.Time) error // what else must be true; optional
 	settle   time.Duration
 	root     bool   // needs root
 	product  string // only for this product
@@ -119,7 +119,7 @@ func (b *bench) try(ctx context.Context, t trial) (row, error) {
 	}
 	judge(&w, t, rep, from)
 	if t.check != nil {
-		err = t.check(b, w, from)
+		err = t.check(b, rep, w, from)
 	}
 	return w, err
 }

@@ -35,7 +35,7 @@ func trials() []trial {
 		},
 		{
 			name: "lag", provoked: "a new consumer reads 2 GB that are not in memory, beside the producers", root: true, settle: 5 * time.Second,
-			prepare: backlog, causes: coldReads,
+			prepare: backlog, causes: []string{"catch-up-cold-reads"}, check: lateNamed,
 			also: []string{"disk-saturation", "disk-slow", "mmap-fault-stall"}, provoke: underLoad(45*time.Second, "slow:old:lab-late"),
 		},
 		{

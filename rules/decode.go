@@ -103,7 +103,7 @@ func (r *reader) ids(n *yaml.Node) []string {
 }
 
 func (r *reader) evidence(n *yaml.Node) EvidenceRule {
-	e := EvidenceRule{Op: Above}
+	e, before := EvidenceRule{Op: Above}, time.Duration(0)
 	r.mapping(n, map[string]func(*yaml.Node){
 		"title":     func(n *yaml.Node) { e.Title = r.text(n) },
 		"expr":      func(n *yaml.Node) { e.Expr = r.promql(n) },
@@ -118,8 +118,14 @@ func (r *reader) evidence(n *yaml.Node) EvidenceRule {
 		"lines":  func(n *yaml.Node) { r.telling(n, &e, model.EventLog, "pattern") },
 		"pauses": func(n *yaml.Node) { r.telling(n, &e, model.EventPause, "class") },
 		"stalls": func(n *yaml.Node) { r.telling(n, &e, model.EventStall, "kind") },
+		"before": func(n *yaml.Node) { before = r.duration(n, 0, maxLookback) },
 	})
 	r.require(n, "title", "role")
+	if e.Told != nil {
+		e.Told.Before = before
+	} else if before > 0 {
+		r.fail(n, "only evidence with lines, pauses or stalls has `before`")
+	}
 	return r.checkEvidence(n, e)
 }
 

@@ -180,6 +180,23 @@ func TestTellings(t *testing.T) {
 	}
 }
 
+// What is said once in a while counts from before the finding too, and does not move its beginning.
+func TestTellingsFromBefore(t *testing.T) {
+	s := signature(t, "x", strings.Join([]string{
+		"title: t", "layer: symptom", "severity: warning", "needs: [busy]", "when: busy > 0", "what: w",
+		"evidence: [{title: lines, role: context, expr: busy, lines: [p], before: 5m}]", "",
+	}, "\n"))
+	src := data(t, `busy 0x600 1x20`)
+	line := func(at int, group string) model.Event {
+		return model.Event{Kind: model.EventLog, From: second(at), To: second(at), Text: group, Attrs: map[string]string{"pattern": "p", "group": group}}
+	}
+	src.events = []model.Event{line(290, "long ago"), line(310, "billing"), line(605, "orders")}
+	f := latest(steps(t, NewEngine(packOf(s), src, time.Second), 590, 615))[0]
+	if want := "2 lines; group billing, orders"; since(f) != 601 || f.Told != nil || f.Evidence[0].Detail != want {
+		t.Errorf("began at %d s, told %v: %q, want %q", since(f), f.Told, f.Evidence[0].Detail, want)
+	}
+}
+
 // A finding does not begin before the end of the one before it.
 func TestTellingsDoNotOverlap(t *testing.T) {
 	floor := second(20)

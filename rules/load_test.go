@@ -72,6 +72,7 @@ func TestMistakes(t *testing.T) {
 		{"evidence without threshold", "evidence:\n  - {title: t, role: confirms, expr: a}", `x.yaml:9:5: evidence that confirms needs a threshold`},
 		{"a wait that there is not", "evidence:\n  - {title: t, role: witness, wait: [nonsense]}", `"nonsense": want one of dirty_throttle, reclaim`},
 		{"evidence with wait", "evidence:\n  - {title: t, role: context, expr: a, wait: [reclaim]}", "only a witness has `wait`"},
+		{"evidence before without lines", "evidence:\n  - {title: t, role: context, expr: a, before: 5m}", "only evidence with lines, pauses or stalls has `before`"},
 		{"unit", "evidence:\n  - {title: t, role: context, expr: a, unit: parsecs}", `x.yaml:9:46: "parsecs": want one of bytes`},
 		{"threshold", "evidence:\n  - {title: t, role: confirms, expr: a, threshold: .inf}", `want a finite number`},
 		{"remedy kind", "remedy:\n  - {title: t, kind: soon}", `x.yaml:9:22: "soon": want one of now, later, accept`},

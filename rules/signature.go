@@ -88,6 +88,10 @@ type TellingRule struct {
 	Attr    string   // the attribute that is compared
 	Values  []string // of it
 	Counted bool     // their number is the value
+
+	// Before is how long before the finding events count too; none of them then says when it began. It is for what a program
+	// says once in a while. 0: those of the finding alone.
+	Before time.Duration
 }
 
 // Threshold is a number, an expression, or neither.

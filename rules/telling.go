@@ -78,7 +78,8 @@ func (w *tellings) read(ctx context.Context, b *beat, t *tracked, i int) error {
 		}
 		w.of[i] = one
 	}
-	from := t.started.Add(-tellingBefore)
+	earliest := t.started.Add(-cmp.Or(rule.Before, tellingBefore))
+	from := earliest
 	if from.Before(one.to) {
 		from = later(from, one.to.Add(-tellingLate))
 	}
@@ -89,10 +90,10 @@ func (w *tellings) read(ctx context.Context, b *beat, t *tracked, i int) error {
 	one.to = b.at
 	for i := range events {
 		e := &events[i]
-		if e.To.Before(t.started.Add(-tellingBefore)) || !slices.Contains(rule.Values, e.Attrs[rule.Attr]) || !agreesMap(t.subject, e.Attrs) {
+		if e.To.Before(earliest) || !slices.Contains(rule.Values, e.Attrs[rule.Attr]) || !agreesMap(t.subject, e.Attrs) {
 			continue
 		}
-		if one.add(e) {
+		if one.add(e) && rule.Before == 0 {
 			w.span(e)
 		}
 	}
