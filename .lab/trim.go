@@ -94,8 +94,13 @@ func (tr trimmer) put(out *tar.Writer, files []entry) error {
 		if !tr.wanted(f) {
 			continue
 		}
-		if strings.HasSuffix(f.name, "/.dirs") {
+		switch {
+		case strings.HasSuffix(f.name, "/.dirs"):
 			f.text = tr.dirs(f.text)
+		case f.name == "meta.json":
+			f.text = loopFact.ReplaceAll(f.text, nil)
+		case strings.HasSuffix(f.name, "/proc/diskstats"):
+			f.text = loopLine.ReplaceAll(f.text, nil)
 		}
 		text := tr.names.Replace(string(f.text))
 		if err := out.WriteHeader(&tar.Header{Name: tr.names.Replace(f.name), Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg}); err != nil {
@@ -120,12 +125,21 @@ func (tr trimmer) outside(files []entry) bool {
 // waits finds the states of a thread that a verdict reads: in the kernel's hands, or stopped.
 var waits = regexp.MustCompile(`\) [DTt] `)
 
+// Loop devices are other people's: their lines, settings and files.
+var (
+	loopFact = regexp.MustCompile(`"block\.loop\d+\.\w+":"[^"]*",`)
+	loopLine = regexp.MustCompile(`(?m)^ *\d+ +\d+ loop\d+ .*\n`)
+	loopFile = regexp.MustCompile(`/sys/(?:class/)?block/loop\d+/`)
+)
+
 var ofProcess = regexp.MustCompile(`^\d+/proc/(\d+)/(.*)$`)
 
-// wanted drops other processes, and all threads but those that wait for the kernel or are stopped.
+// wanted drops other processes, loop devices, and all threads but those that wait for the kernel or are stopped.
 func (tr trimmer) wanted(f entry) bool {
 	m := ofProcess.FindStringSubmatch(f.name)
 	switch {
+	case loopFile.MatchString(f.name):
+		return false
 	case m == nil:
 		return true
 	case m[1] != tr.pid || strings.HasSuffix(m[2], "schedstat") && strings.HasPrefix(m[2], "task/") || m[2] == "maps":
@@ -138,7 +152,7 @@ func (tr trimmer) wanted(f entry) bool {
 
 var number = regexp.MustCompile(`^\d+$`)
 
-// dirs drops other processes from the lists of folders.
+// dirs drops other processes and loop devices from the lists of folders.
 func (tr trimmer) dirs(text []byte) []byte {
 	var lists map[string][]string
 	if json.Unmarshal(text, &lists) != nil {
@@ -149,6 +163,10 @@ func (tr trimmer) dirs(text []byte) []byte {
 		switch {
 		case folder == "proc":
 			lists[folder] = slices.DeleteFunc(names, func(n string) bool { return number.MatchString(n) && n != tr.pid })
+		case strings.HasSuffix(folder, "/block"):
+			lists[folder] = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, "loop") })
+		case loopFile.MatchString("/" + folder + "/"):
+			delete(lists, folder)
 		case part[0] == "proc" && len(part) > 1 && number.MatchString(part[1]) && part[1] != tr.pid:
 			delete(lists, folder)
 		}

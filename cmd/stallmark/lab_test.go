@@ -15,6 +15,7 @@ type labTruth struct {
 	root      string // of the incident; empty: nothing was done
 	with      []string
 	bear      []string // further roots that are true: the machine was shared
+	group     string   // the consumer group that the root's evidence names
 }
 
 // labTruths are recordings of `make lab LABARGS=--record`, with the broker's own log and GC log in them, trimmed to the broker's process.
@@ -22,9 +23,12 @@ func labTruths() []labTruth {
 	busy := []string{"cpu-saturation"}
 	return []labTruth{
 		{recording: "rocketmq-5.3.3-quiet", bear: busy},
-		{"rocketmq-5.3.3-dirty", "dirty-throttling", []string{"rocketmq-broker-busy", "safepoint-delay"}, busy},
-		{"rocketmq-5.3.3-freeze", "process-stopped", nil, busy},
-		{"rocketmq-5.3.3-memory", "memcg-reclaim", []string{"rocketmq-broker-busy", "page-cache-thrash"}, busy},
+		{recording: "rocketmq-5.3.3-dirty", root: "dirty-throttling", with: []string{"rocketmq-broker-busy", "safepoint-delay"}, bear: busy},
+		{recording: "rocketmq-5.3.3-freeze", root: "process-stopped", bear: busy},
+		{recording: "kafka-3.9.1-dirty", root: "dirty-throttling", with: []string{"gc-io-stall"}, bear: busy},
+		{recording: "kafka-3.9.1-freeze", root: "process-stopped", with: []string{"kafka-broker-fenced"}, bear: busy},
+		{recording: "kafka-3.9.1-lag", root: "catch-up-cold-reads", bear: busy, group: "lab-late"},
+		{recording: "rocketmq-5.3.3-memory", root: "memcg-reclaim", with: []string{"rocketmq-broker-busy", "page-cache-thrash"}, bear: busy},
 	}
 }
 
@@ -62,6 +66,9 @@ func (tr labTruth) compare(t *testing.T, r model.Report) {
 		switch {
 		case root == tr.root:
 			said = true
+			if !strings.Contains(details(byID[inc.Root]), tr.group) {
+				t.Errorf("%s does not name %s", root, tr.group)
+			}
 			for _, s := range tr.with {
 				if !slices.Contains(all, s) {
 					t.Errorf("%s is not in the incident of %s: %s", s, root, strings.Join(all, ", "))
@@ -74,4 +81,12 @@ func (tr labTruth) compare(t *testing.T, r model.Report) {
 	if tr.root != "" && !said {
 		t.Errorf("not said: %s", tr.root)
 	}
+}
+
+// details are what the evidence of a finding names.
+func details(f model.Finding) (text string) {
+	for _, e := range f.Evidence {
+		text += e.Detail + "\n"
+	}
+	return text
 }
