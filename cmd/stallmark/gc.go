@@ -60,6 +60,9 @@ func (p *program) runGC(ctx context.Context, o *options, args []string) (int, er
 		if ctx.Err() != nil {
 			return exitUsage, ctx.Err()
 		}
+		for _, note := range set.notes {
+			fmt.Fprintf(p.stderr, "stallmark: %s\n", oneLine(note))
+		}
 		l, err := p.readGC(set)
 		switch {
 		case err != nil:

@@ -99,6 +99,31 @@ func TestGCRotatedSets(t *testing.T) {
 	}
 }
 
+// TestGCCopies has a log beside copies of it, whole or of an earlier moment: it
+// counts once.
+func TestGCCopies(t *testing.T) {
+	long := strings.Repeat(gcFirst, 200)
+	for name, files := range map[string]map[string]string{
+		"compressed":             {"gc.log": gcFirst + gcSecond, "gc.log.gz": gcFirst + gcSecond},
+		"an earlier copy":        {"gc.log": gcFirst + gcSecond, "gc.log.1": gcFirst},
+		"the copy is the longer": {"gc.log": gcFirst, "gc.log.1.zst": gcFirst + gcSecond},
+		"three":                  {"gc.log": gcFirst + gcSecond, "gc.log.1": gcFirst, "gc.log.2.gz": gcFirst + gcSecond},
+		"long ones":              {"gc.log": long + gcSecond, "gc.log.gz": long},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := gcFolderOf(t, files)
+			code, logs, stderr := runGCOn(t, "", filepath.Join(dir, "gc.log"))
+			want := 2.0
+			if name == "long ones" {
+				want = 201
+			}
+			if code != exitOK || len(logs) != 1 || logs[0]["gc_pause_count"] != want || !strings.Contains(stderr, "taken for a copy and left out") {
+				t.Errorf("exit code %d, %v: %s", code, logs, stderr)
+			}
+		})
+	}
+}
+
 func TestGCStandardInput(t *testing.T) {
 	code, logs, stderr := runGCOn(t, gcFirst, "-")
 	if code != exitOK || len(logs) != 1 || logs[0]["gc_pause_count"] != 1.0 || logs[0]["gc_pause_total_ms"] != 8.0 {

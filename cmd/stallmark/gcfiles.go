@@ -22,6 +22,7 @@ type gcSet struct {
 	name  string
 	files []string
 	named bool // on the command line, not found in a folder
+	notes []string
 }
 
 // maxGCFiles bounds how many files a folder may bring.
@@ -69,6 +70,7 @@ func gcSets(args []string) ([]gcSet, error) {
 		}
 	}
 	for i := range sets {
+		sets[i].leaveCopies()
 		orderGC(&sets[i])
 	}
 	return sets, failed

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +30,11 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 	whole := logs.NewWhole(cfg)
 	whole.ZoneOf = func(name string) *time.Location { return o.told.zoneOf(strings.TrimSuffix(name, otherLines)) }
 	var texts []pasted.Text
-	for _, blob := range b.Blobs {
+	for i, blob := range b.Blobs {
+		if j := copiedIn(b.Blobs, i); j >= 0 && logs.IsLog(blob.Data) {
+			b.Notes = append(b.Notes, fmt.Sprintf("%s: all of it is in %s too: left out", blob.Name, b.Blobs[j].Name))
+			continue
+		}
 		if whole.Add(blob.Name, blob.Data, blob.Changed) {
 			if whole.HoldsGC() { // a log of the broker may be pasted below
 				whole.AddLines(blob.Name+otherLines, blob.Data, blob.Changed)
@@ -36,10 +42,37 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 			continue
 		}
 		text := pasted.Read(blob.Name, blob.Data, pasted.Options{Zone: o.told.zoneOf(blob.Name), Boot: o.told.boot})
-		whole.AddLines(blob.Name, text.Log(), blob.Changed)
+		if whole.AddLines(blob.Name, text.Log(), blob.Changed) {
+			text.Left = slices.DeleteFunc(text.Left, stamped) // the log's
+		}
 		texts = append(texts, text)
 	}
 	return whole, texts
+}
+
+// stamped reports whether a line of a run has a time: then it is a log's.
+func stamped(run pasted.Left) bool {
+	return slices.ContainsFunc(run.Text, func(line string) bool {
+		_, ok := stamp.Find([]byte(line))
+		return ok
+	})
+}
+
+// copiedIn is another file that begins with all that is in the i-th, of equals the
+// one that was given first; -1 if there is none. What is given twice counts twice.
+func copiedIn(blobs []files.Blob, i int) int {
+	data := blobs[i].Data
+	return slices.IndexFunc(blobs, func(o files.Blob) bool {
+		if len(o.Data) < len(data) || len(data) == 0 || !bytes.HasPrefix(o.Data, data) {
+			return false
+		}
+		return len(o.Data) > len(data) || &o.Data[0] != &data[0] && first(blobs, data) < i
+	})
+}
+
+// first is the first file that holds just these bytes.
+func first(blobs []files.Blob, data []byte) int {
+	return slices.IndexFunc(blobs, func(b files.Blob) bool { return bytes.Equal(b.Data, data) })
 }
 
 // siftLines picks the lines that point at a stall, each with the line before it if

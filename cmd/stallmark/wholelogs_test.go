@@ -1,7 +1,10 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,3 +151,67 @@ func TestDiagnoseZone(t *testing.T) {
 		t.Errorf("nothing is said against the zone: %s", out.stdout)
 	}
 }
+
+// TestDiagnoseLogsGivenOddly gives the same stall in ways that must not change what
+// is said of it: twice, the newest line first, in two files, in an archive with
+// hostile names beside a large file.
+func TestDiagnoseLogsGivenOddly(t *testing.T) {
+	text := stalledStoreLog()
+	lines := strings.SplitAfter(text, "\n")
+	lines = lines[:len(lines)-1]
+	var turned strings.Builder
+	for _, line := range slices.Backward(lines) {
+		turned.WriteString(line)
+	}
+	half := len(strings.Join(lines[:1803], ""))
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, f := range []struct{ name, data string }{{"../../etc/passwd", "x"}, {"big.txt", strings.Repeat(strings.Repeat("x", 1<<16)+"\n", 160)}, {"logs/store.log", text}} {
+		if err := errors.Join(w.WriteHeader(&tar.Header{Name: f.name, Size: int64(len(f.data)), Mode: 0o600}), second(w.Write([]byte(f.data)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		files map[string]string
+		note  string
+	}{
+		"twice":            {map[string]string{"store.log": text, "copy.log": text}, "all of it is in"},
+		"an earlier copy":  {map[string]string{"store.log": text, "copy.log": text[:half]}, "all of it is in"},
+		"newest first":     {map[string]string{"store.log": turned.String()}, "not in the order of their times"},
+		"halves, turned":   {map[string]string{"store.log": text[half:] + text[:half]}, "not in the order of their times"},
+		"a hostile folder": {map[string]string{"logs.tar": archive.String()}, "leaves the archive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, data := range c.files {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(data), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			args := []string{"diagnose", "--json"}
+			for file := range c.files {
+				args = append(args, filepath.Join(dir, file))
+			}
+			var r model.Report
+			out := runProgram(t, args...)
+			if err := json.Unmarshal([]byte(out.stdout), &r); err != nil || len(r.Findings) != 1 {
+				t.Fatalf("code %d, %v, findings %+v: %s", out.code, err, r.Findings, out.stderr)
+			}
+			f := r.Findings[0]
+			if f.Signature != "rocketmq-append-stall" || f.Confidence != model.Possible || f.Started.Sub(time.Date(2026, 3, 1, 3, 29, 57, 300e6, time.UTC)).Abs() > time.Second {
+				t.Errorf("finding %+v", f)
+			}
+			if len(f.Evidence) == 0 || !strings.Contains(f.Evidence[0].Detail, "10 lines") {
+				t.Errorf("evidence %+v", f.Evidence)
+			}
+			if said, _ := json.Marshal(r.Excerpts); !strings.Contains(string(said), c.note) {
+				t.Errorf("%q is not said: %s", c.note, said)
+			}
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -148,7 +148,7 @@ func notARecording(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("no whole tick in it: %w", ErrNotRecording)
-	case errors.Is(err, tar.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, tar.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errHostileName):
 		return fmt.Errorf("%w: %w", ErrNotRecording, err)
 	}
 	return err

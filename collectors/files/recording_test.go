@@ -267,6 +267,8 @@ func TestRefusals(t *testing.T) {
 		"many files":     {many, ErrLimit},
 		"many ticks":     {ticks, ErrLimit},
 		"no ticks":       {[]file{{"README", "hello"}}, ErrNotRecording},
+		"large logs":     {[]file{{"store.log", strings.Repeat("x", 200)}}, ErrNotRecording},
+		"hostile logs":   {[]file{{"../store.log", "x"}, {"broker.log", "x"}}, ErrNotRecording},
 		"newer format":   {append([]file{{"meta.json", `{"format":2}`}}, good()[1:]...), nil},
 		"bad page size":  {append([]file{{"meta.json", `{"format":1,"interval_ms":1000,"clock_ticks":100,"page_size":-1}`}}, good()[1:]...), nil},
 		"unknown errno":  {append([]file{good()[0], {"000000/.errors", `{"proc/x":"EWHAT"}`}}, good()[1:]...), nil},

@@ -73,6 +73,9 @@ func (w *Whole) Add(name string, data []byte, changed time.Time) bool {
 	return true
 }
 
+// IsLog reports whether data is a log, as [Whole.Add] tells it.
+func IsLog(data []byte) bool { return kindOf(data) != "" }
+
 // HoldsGC reports whether the file that was added last is a GC log.
 func (w *Whole) HoldsGC() bool { return len(w.logs) > 0 && w.logs[len(w.logs)-1].kind == KindGC }
 

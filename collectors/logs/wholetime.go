@@ -15,6 +15,10 @@ func (w *Whole) learn(l *restLog) {
 	if l.kind == KindGC {
 		return
 	}
+	if data, changed := byTime(l.data); changed {
+		l.data = data
+		w.Notes = append(w.Notes, l.name+": its lines are not in the order of their times; they are taken in that order")
+	}
 	if s, ok := l.lastStamp(); ok && !l.file.Changed.IsZero() {
 		l.clock.SawEnd(s, l.file.Changed)
 	}
