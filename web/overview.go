@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -28,7 +29,7 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	if err != nil {
 		return nil, err
 	}
-	o := view.Overview{Page: s.live(s.frame(r, w, "")), Sources: view.GroupSources(view.NewSources(rep.Coverage))}
+	o := view.Overview{Page: s.live(s.frame(r, w, "")), Sources: view.GroupSources(view.NewSources(append(s.storeCoverage(ctx), rep.Coverage...)))}
 	o.Timed = true
 	o.Twin = "/api/v1/report" + w.Query()
 	changes := view.ChangesOf(events)
@@ -61,6 +62,20 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 		}
 	}
 	return view.OverviewPage(o), nil
+}
+
+// storeCoverage is the store among the sources, while it does not answer: what
+// is shown then is in memory alone.
+func (s *server) storeCoverage(ctx context.Context) []model.Coverage {
+	store := s.cfg.Backend.Health(ctx).Storage
+	if store.Up || store.Path == "" {
+		return nil
+	}
+	return []model.Coverage{{
+		Source: "store", State: model.SourceFailed,
+		Detail: cmp.Or(store.Detail, "the process that writes the file does not answer"),
+		Mend:   "nothing is written to disk meanwhile; verdict and charts go on from memory",
+	}}
 }
 
 // blind reports whether the window holds no sample at all.

@@ -12,12 +12,13 @@ import (
 	"stallmark/web/gallery"
 )
 
-// TestEveryScene loads every scene of the gallery on a phone by night and on a
-// laptop by day: nothing beyond the screen, no small text, nothing to complain of.
+// TestEveryScene loads every scene of the gallery on a phone by night, on a laptop
+// by day and on paper: nothing beyond the screen, no small text, no table that is
+// cut or squeezed, nothing to complain of.
 func TestEveryScene(t *testing.T) {
 	c := browser(t)
 	tabs := map[size]*tab{}
-	for _, v := range []size{{"laptop", 1440, 900, "light"}, {"phone", 390, 844, "dark"}} {
+	for _, v := range []size{{"laptop", 1440, 900, "light"}, {"phone", 390, 844, "dark"}, {"paper", 760, 1075, "print"}} {
 		tabs[v] = c.open(t, v.width, v.height, v.scheme)
 	}
 	for _, name := range gallery.Names() {
@@ -31,6 +32,9 @@ func TestEveryScene(t *testing.T) {
 				}
 				if small := p.eval(smallText); small != "" {
 					t.Errorf("%s%s on a %s: text smaller than 11 px: %s", name, path, v.name, small)
+				}
+				if cut := p.eval(squeezed); cut != "" {
+					t.Errorf("%s%s on a %s: a table is cut or squeezed: %s", name, path, v.name, cut)
 				}
 				p.clean("status of 500", "status of 503", "status of 413", "status of 422") // a store that fails, texts that are refused
 			}
@@ -46,6 +50,16 @@ const beyondScreen = `(() => {
 		[...el.childNodes].some((n) => n.nodeType === 3 && n.nodeValue.trim()) && !["SCRIPT", "STYLE", "title", "desc"].includes(el.nodeName) &&
 		el.getClientRects().length > 0 && el.getBoundingClientRect().right > innerWidth + 0.5 && !el.closest(".skip, .unseen") && !scrolls(el)
 	).map((el) => el.outerHTML.slice(0, 120)).join("; ") || (document.documentElement.scrollWidth > innerWidth ? "the page is wider than the screen" : "");
+})()`
+
+// squeezed finds tables that are wider than their place, and cells so narrow that
+// their text falls into columns of letters.
+const squeezed = `(() => {
+	const seen = (el) => el.getClientRects().length > 0 && el.checkVisibility();
+	const cut = [...document.querySelectorAll(".scroll")].filter((el) => seen(el) && el.scrollWidth > el.clientWidth + 1);
+	const thin = [...document.querySelectorAll("th, td, dt, dd, .why, .what")].filter((el) => seen(el) && !el.closest("thead") &&
+		el.textContent.trim().length > 8 && el.clientWidth < 64 && el.clientHeight > 5 * parseFloat(getComputedStyle(el).lineHeight));
+	return [...cut, ...thin].map((el) => el.outerHTML.slice(0, 120)).join("; ");
 })()`
 
 // TestKeyboard walks over the page with the Tab key alone: it reaches links,

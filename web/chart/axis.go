@@ -68,8 +68,8 @@ func timeSteps() []time.Duration {
 }
 
 // xTicks labels [from, to] at even UTC times with at most n labels; every other
-// one is minor when minors is set. A label centred on the left edge reaches out
-// over the axis, unless inside is set.
+// one is minor when minors is set. A label centred near the left edge reaches out
+// over the axis; when inside is set it begins at the edge, or is minor beside it.
 func xTicks(from, to time.Time, n int, minors, inside bool) []XTick {
 	span := to.Sub(from)
 	if span <= 0 || n < 1 {
@@ -90,10 +90,11 @@ func xTicks(from, to time.Time, n int, minors, inside bool) []XTick {
 		if inside && rel < 0.01 {
 			anchor = "start"
 		}
+		beside := inside && anchor == "middle" && rel*narrow < float64(len(text))*letter/2
 		all = append(all, XTick{
 			X: percent(rel), Anchor: anchor, Text: text, Format: name,
 			Ms:    strconv.FormatInt(t.UnixMilli(), 10),
-			Minor: minors && (t.Unix()/max(int64(step.Seconds()), 1))%2 != 0,
+			Minor: beside || minors && (t.Unix()/max(int64(step.Seconds()), 1))%2 != 0,
 		})
 	}
 	return all
@@ -110,10 +111,13 @@ func tickStep(span time.Duration, n int) time.Duration {
 	return steps[len(steps)-1]
 }
 
+// narrow is the width of a chart on a phone, in CSS pixels.
+const narrow = 300
+
 // outside reports whether a centred label would reach out of the drawing at the
-// right, on a chart as narrow as a phone's.
+// right, on a narrow chart.
 func outside(rel float64, text string) bool {
-	const narrow, margin = 300, 12
+	const margin = 12
 	return (1-rel)*narrow+margin < float64(len(text))*letter/2
 }
 

@@ -97,7 +97,7 @@ func excerpts() []model.Excerpt {
 			File: "pasted text", From: 5, To: 31, Format: "sar -B", Says: []string{"24 rows, 1s apart", "direct reclaim up to 21,430 pages/s, kswapd up to 5,737 pages/s"},
 			Notes: []string{"line 31: the mean of all rows is left out"},
 		},
-		{File: "pasted text", From: 33, To: 35, Format: "free", Says: []string{"1 reading(s) of memory: what is used, not what waits for it"}},
+		{File: "pasted text", From: 33, To: 35, Format: "free", Says: []string{"readings of memory: 1; what is used, not what waits for it"}},
 		{Notes: []string{"pasted text: free, lines 33 to 35: no times; taken to end at 2026-03-01T03:14:49Z"}},
 	}
 }

@@ -43,7 +43,7 @@ func SnapshotsPage(p Snapshots) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\"><h1>Snapshots</h1><p class=\"lead\">An incident frozen: the same page, with the verdict, evidence and charts as they stood. Share one by a link that shows it and nothing else.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\"><h1 class=\"plain\">Snapshots</h1><p class=\"lead\">An incident frozen: the same page, with the verdict, evidence and charts as they stood. Share one by a link that shows it and nothing else.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -308,14 +308,14 @@ func OneSnapshotPage(p SnapshotPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<section class=\"card\"><h1>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<section class=\"card\"><h1 class=\"plain\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
 			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(p.Row.Title)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `view/snapshots.templ`, Line: 83, Col: 20}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `view/snapshots.templ`, Line: 83, Col: 34}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -786,12 +786,12 @@ func LoginPage(p Login) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.May {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<h1>You are signed in</h1><p class=\"lead\">This browser may freeze, share and delete.</p><form method=\"post\" action=\"/login\" class=\"row\"><input type=\"hidden\" name=\"out\" value=\"1\"> <button type=\"submit\">Sign out</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<h1 class=\"plain\">You are signed in</h1><p class=\"lead\">This browser may freeze, share and delete.</p><form method=\"post\" action=\"/login\" class=\"row\"><input type=\"hidden\" name=\"out\" value=\"1\"> <button type=\"submit\">Sign out</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<h1>Sign in</h1><p class=\"lead\">The admin token stands in the file <code>admin-token</code> in Stallmark's data folder; at its start Stallmark prints a link with it.</p><form method=\"post\" action=\"/login\" class=\"row\"><label for=\"token\">Admin token</label> <input type=\"password\" id=\"token\" name=\"token\" autocomplete=\"off\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<h1 class=\"plain\">Sign in</h1><p class=\"lead\">The admin token stands in the file <code>admin-token</code> in Stallmark's data folder; at its start Stallmark prints a link with it.</p><form method=\"post\" action=\"/login\" class=\"row\"><label for=\"token\">Admin token</label> <input type=\"password\" id=\"token\" name=\"token\" autocomplete=\"off\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -866,7 +866,7 @@ func TodayPage(p TodayVerdict) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"card\"><h1>What today's rules say</h1><p class=\"lead\">of <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"card\"><h1 class=\"plain\">What today's rules say</h1><p class=\"lead\">of <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1047,7 +1047,7 @@ func RedactPage(p Redact) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<section class=\"card\"><h1>Redact before sharing</h1><p class=\"lead\">A copy of <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<section class=\"card\"><h1 class=\"plain\">Redact before sharing</h1><p class=\"lead\">A copy of <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

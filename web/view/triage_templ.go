@@ -39,7 +39,7 @@ func TriagePage(p Triage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\"><h1>Triage</h1><p class=\"lead\">Paste what somebody has, or drop files: output of vmstat, iostat -x, sar, sadf -j, free or top, files of /proc, thread stacks, kernel messages, broker and GC logs, recordings, in any mixture, plain or in tar, zip, gz or zst. They meet the same rules; what they cannot tell is said, with the command that would.</p><form method=\"post\" action=\"/triage\" enctype=\"multipart/form-data\" class=\"triage\"><label for=\"text\">Text</label> <textarea id=\"text\" name=\"text\" rows=\"14\" spellcheck=\"false\" autocomplete=\"off\"></textarea> <label for=\"files\">Files, also by dropping them here</label> <input type=\"file\" id=\"files\" name=\"files\" multiple> <button type=\"submit\">Find out</button></form><p class=\"note\">Nothing of it is stored: the verdict is kept in memory for an hour, for those who may read this page.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\"><h1 class=\"plain\">Triage</h1><p class=\"lead\">Paste what somebody has, or drop files: output of vmstat, iostat -x, sar, sadf -j, free or top, files of /proc, thread stacks, kernel messages, broker and GC logs, recordings, in any mixture, plain or in tar, zip, gz or zst. They meet the same rules; what they cannot tell is said, with the command that would.</p><form method=\"post\" action=\"/triage\" enctype=\"multipart/form-data\" class=\"triage\"><label for=\"text\">Text</label> <textarea id=\"text\" name=\"text\" rows=\"14\" spellcheck=\"false\" autocomplete=\"off\"></textarea> <label for=\"files\">Files, also by dropping them here</label> <input type=\"file\" id=\"files\" name=\"files\" multiple> <button type=\"submit\">Find out</button></form><p class=\"note\">Nothing of it is stored: the verdict is kept in memory for an hour, for those who may read this page.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -151,25 +151,25 @@ func pieceTable(all []Piece) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div class=\"scroll\"><table class=\"pieces\"><thead><tr><th>Where</th><th>What</th><th>What it says</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div class=\"scroll\"><table class=\"pieces stacked\"><thead><tr><th scope=\"col\">Where</th><th scope=\"col\">What</th><th scope=\"col\">What it says</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		for _, p := range all {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<tr><td class=\"where\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<tr><th scope=\"row\" class=\"where\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 string
 			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(p.Where)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `view/triage.templ`, Line: 48, Col: 33}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `view/triage.templ`, Line: 48, Col: 45}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</td><td>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</th><td class=\"whole\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -189,7 +189,7 @@ func pieceTable(all []Piece) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</td><td>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</td><td class=\"whole\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -33,7 +33,7 @@ func readFree(r *reading, list []line) (*Part, int) {
 	if len(p.Rows) == 0 {
 		return nil, 0
 	}
-	p.say("%d reading(s) of memory: what is used, not what waits for it", len(p.Rows))
+	p.say("readings of memory: %d; what is used, not what waits for it", len(p.Rows))
 	return p, n
 }
 
