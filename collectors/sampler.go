@@ -22,6 +22,9 @@ type Config struct {
 	// AfterBeat runs after each beat has been handed to the sink, for instance
 	// to step the rules. It shares the beat's time budget. May be nil.
 	AfterBeat func(context.Context, time.Time)
+	// Slow is told of each beat that began or ended late by 50 ms, and must not
+	// keep it. May be nil.
+	Slow func(Slow)
 }
 
 // Sampler asks every source once a beat, one after another. When they take long
@@ -39,6 +42,7 @@ type Sampler struct {
 	skipped  *model.Series
 	lost     float64
 	punctual punctual
+	slow     Slow               // of the beat under way
 	change   chan time.Duration // an interval that Run has not taken up yet
 }
 
@@ -159,6 +163,7 @@ func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
 		return
 	}
 	s.punctual.beat(late, s.lost)
+	s.slow.begin(at.Add(-late), late)
 	expired := false
 	for i, w := range s.workers {
 		if w.since != at {
@@ -182,7 +187,9 @@ func (s *Sampler) beat(ctx context.Context, at time.Time, late time.Duration) {
 		}
 	}
 	s.timer.Stop()
+	s.slow.answered = s.cfg.Now()
 	s.flush(ctx, at)
+	s.tellSlow()
 }
 
 // Collect does one beat at a given time without goroutines or deadlines: for
@@ -217,6 +224,7 @@ const durationStep = 50 * time.Microsecond
 // accept takes over the readings of a source that answered in time.
 func (s *Sampler) accept(i int, w *worker, at time.Time, o outcome) {
 	w.since, w.ended = time.Time{}, false
+	s.slow.took(w.source.Name(), o.took)
 	w.out.EndMissing()
 	s.batch = append(s.batch, w.out.Samples()...)
 	s.batch = append(s.batch, model.Sample{Series: s.duration[i], Value: o.took.Round(durationStep).Seconds()})
@@ -267,6 +275,7 @@ func (s *Sampler) notePart(w *worker, at time.Time, c model.Coverage) {
 // hanging ends the series of a source that does not answer and says so.
 func (s *Sampler) hanging(w *worker, at time.Time) {
 	s.punctual.unanswered()
+	s.slow.Hanging = append(s.slow.Hanging, w.source.Name())
 	if !w.ended {
 		w.ended = true
 		for _, series := range w.out.before {

@@ -33,6 +33,7 @@ type options struct {
 	rollupRetention time.Duration
 	maxBytes        int64
 	noBurst         bool
+	debug           bool
 	pprof           string
 	webConfig       string
 	externalURL     string

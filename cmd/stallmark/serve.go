@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -45,6 +46,7 @@ Example of a configuration file (--config), all keys optional:
 				{"snapshot-before", "TIME", "how much before a critical incident its snapshot holds", (*period)(&o.snapshotBefore), false},
 				{"snapshot-after", "TIME", "how much after it, and so how long after its end it is made", (*period)(&o.snapshotAfter), false},
 				{"no-auto-snapshots", "", "freeze nothing by itself", (*toggle)(&o.noAutoSnapshots), false},
+				{"debug", "", "log more about the recorder itself: each beat that was slow, and why", (*toggle)(&o.debug), false},
 				{"pprof", "HOST:PORT", "serve profiles of this program there, on loopback only", text(&o.pprof), false},
 				{"retention", "TIME", "how long every sample is kept", (*period)(&o.retention), false},
 				{"rollup-retention", "TIME", "how long one-minute rollups are kept", (*period)(&o.rollupRetention), false},
@@ -83,7 +85,7 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 	}
 	s := &service{
 		program: p, options: o, listener: listener, guard: guard,
-		log: slog.New(slog.NewTextHandler(p.stderr, nil)), announced: map[string]model.FindingState{},
+		log: o.newLog(p.stderr), announced: map[string]model.FindingState{},
 	}
 	if s.hangups == nil {
 		hangups := make(chan os.Signal, 1)
@@ -95,6 +97,15 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 		return exitUsage, err
 	}
 	return exitOK, nil
+}
+
+// newLog makes the log of the service itself.
+func (o *options) newLog(to io.Writer) *slog.Logger {
+	level := slog.LevelInfo
+	if o.debug {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
 // makeData makes the data folder for this user alone.

@@ -200,6 +200,7 @@ func (s *service) newSampler(root collectors.Root) (*collectors.Sampler, error) 
 	sampler, err := collectors.New(collectors.Config{
 		Root: root, Sources: append(sources, extra...), Sink: sink, Interval: s.options.interval, Now: s.now,
 		AfterBeat: func(_ context.Context, at time.Time) { s.afterBeat(at) },
+		Slow:      func(b collectors.Slow) { s.log.Debug("slow beat", "beat", b) },
 	})
 	if s.flight != nil {
 		s.flight.sampler = sampler
