@@ -56,6 +56,13 @@ func (k *kept) take(name string) (fd int, again bool) {
 	return fd, true
 }
 
+// full reports whether no further descriptor would be kept.
+func (k *kept) full() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.open >= maxKept
+}
+
 // put takes a descriptor back, or closes it where there is one already or are
 // too many.
 func (k *kept) put(name string, fd int) {

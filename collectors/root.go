@@ -77,7 +77,7 @@ func (r *LiveRoot) Read(name string, buf []byte) ([]byte, error) {
 		}
 		unix.Close(fd) // what it was of is gone; there may be another under the name
 	}
-	if !again {
+	if !again || r.kept.full() {
 		return r.readOnce(name, buf)
 	}
 	return r.readAndKeep(name, buf)

@@ -36,6 +36,7 @@ const (
 	perSecond     = time.Second
 	settingsEvery = 2 * time.Second // a change is marked on the charts at once
 	topologyEvery = 10 * time.Second
+	devicesEvery  = time.Minute
 )
 
 // Sources lists the sources of the host in a fixed order.

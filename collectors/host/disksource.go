@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,12 +11,16 @@ import (
 )
 
 // disksSource keeps [Disks] up to date and states what is known about each
-// device: its place, its mounts, and the settings of its queue. It reads every
-// 10 s, and within a second when diskstats has seen a device come or go.
+// device: its place, its mounts, and the settings of its queue. A device has a dozen
+// files, so it reads every minute, within 10 s when a mount has changed, and within
+// a second when diskstats has seen a device come or go.
 type disksSource struct {
 	disks  *Disks
 	clock  cadence
+	mounts cadence
 	urgent cadence
+	seen   []byte // mountinfo
+	buf    []byte
 	series map[string]*model.Series // by name, kind, backing and mount
 	info   []*model.Series
 	queues []model.Sample
@@ -26,7 +31,7 @@ type disksSource struct {
 
 func newDisksSource(d *Disks) *disksSource {
 	return &disksSource{
-		disks: d, clock: cadence{every: topologyEvery}, urgent: cadence{every: perSecond},
+		disks: d, clock: cadence{every: devicesEvery}, mounts: cadence{every: topologyEvery}, urgent: cadence{every: perSecond},
 		series: map[string]*model.Series{}, queue: map[string]*model.Series{}, stated: map[string]map[string]bool{},
 	}
 }
@@ -39,7 +44,8 @@ func (*disksSource) Provides() []string { return []string{"stallmark_disk_info"}
 
 // Collect implements [collectors.Source].
 func (s *disksSource) Collect(root collectors.Root, out *collectors.Out) error {
-	if s.clock.due(out.At()) || s.disks.changed.Load() && s.urgent.due(out.At()) {
+	remounted := s.mounts.due(out.At()) && s.remounted(root)
+	if s.clock.due(out.At()) || remounted || s.disks.changed.Load() && s.urgent.due(out.At()) {
 		s.disks.changed.Store(false)
 		s.err = s.disks.Refresh(root)
 		s.state(root, out, s.disks.now.Load())
@@ -51,6 +57,16 @@ func (s *disksSource) Collect(root collectors.Root, out *collectors.Out) error {
 		out.Add(q.Series, q.Value)
 	}
 	return s.err
+}
+
+// remounted reports whether what is mounted has changed since it was last asked.
+func (s *disksSource) remounted(root collectors.Root) bool {
+	var err error
+	if s.buf, err = root.Read(mountinfo, s.buf); err != nil || bytes.Equal(s.buf, s.seen) {
+		return false // what cannot be read is said by the full reading
+	}
+	s.seen, s.buf = s.buf, s.seen
+	return true
 }
 
 // state makes the series and facts of a new reading.

@@ -155,11 +155,14 @@ func octal(b []byte) (byte, bool) {
 	return byte(v), v < 256
 }
 
+// mountinfo lists the mounts of the host's first process (proc_pid_mountinfo(5)).
+const mountinfo = "proc/1/mountinfo"
+
 // readMounts reads the mounts of the host: those of its first process, or of
 // our own where that one's cannot be read.
 func readMounts(root collectors.Root) ([]Mount, error) {
 	var first error
-	for _, name := range []string{"proc/1/mountinfo", "proc/self/mountinfo"} {
+	for _, name := range []string{mountinfo, "proc/self/mountinfo"} {
 		data, err := root.Read(name, nil)
 		if err == nil {
 			return ParseMounts(name, data)
