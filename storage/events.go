@@ -15,7 +15,8 @@ type eventLog struct {
 	mu      sync.RWMutex
 	events  []model.Event
 	longest time.Duration // of all events that were ever put
-	limit   int           // the oldest go beyond it; 0 means none
+	limit   int64         // of bytes: the oldest go beyond it; 0 means none
+	bytes   int64         // of all events, about
 	dropped time.Time     // start of the newest event that has gone
 }
 
@@ -32,11 +33,35 @@ func (l *eventLog) put(e model.Event) {
 		i--
 	}
 	l.events = slices.Insert(l.events, i, e)
-	if l.limit > 0 && len(l.events) > l.limit {
-		n := len(l.events) / 8 // some at a time
-		l.dropped = l.events[n-1].From
-		l.events = slices.Delete(l.events, 0, n)
+	l.bytes += eventBytes(&e)
+	if l.limit > 0 && l.bytes > l.limit {
+		l.drop()
 	}
+}
+
+// drop drops the oldest events, more than are too many: the rest is moved each time.
+func (l *eventLog) drop() {
+	n := 0
+	for ; n < len(l.events) && l.bytes > l.limit-l.limit/8; n++ {
+		l.bytes -= eventBytes(&l.events[n])
+	}
+	l.dropped = l.events[n-1].From
+	l.events = slices.Delete(l.events, 0, n)
+}
+
+// What an event and an attribute take besides their texts, in bytes, about.
+const (
+	eventHead = 160
+	attrHead  = 48
+)
+
+// eventBytes is about what an event takes. A matched line has the lines around it.
+func eventBytes(e *model.Event) int64 {
+	n := eventHead + len(e.Source) + len(e.Text)
+	for k, v := range e.Attrs {
+		n += attrHead + len(k) + len(v)
+	}
+	return int64(n)
 }
 
 // since is since when all events are here, given when they began to be put.

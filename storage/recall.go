@@ -23,7 +23,7 @@ type known struct{ events, states, findings time.Time }
 const (
 	recallEvents   = time.Hour
 	recallFindings = 7 * 24 * time.Hour
-	maxEvents      = 20_000
+	maxEventBytes  = 4 << 20 // some thousand lines of logs with those around them
 	maxFindings    = 5_000
 	maxVersions    = 256 // of one fact, and of one source's state
 )

@@ -98,7 +98,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.opts.Child == nil && s.opts.spawn == nil {
 		return nil, errors.New("storage: no child command")
 	}
-	s.events.limit, s.findings.limit = maxEvents, maxFindings
+	s.events.limit, s.findings.limit = maxEventBytes, maxFindings
 	s.facts.limit, s.coverage.limit = maxVersions, maxVersions
 	s.since = known{events: s.opened, states: s.opened, findings: s.opened}
 	s.client = newClient(s.opts, s.head, &s.outbox, s.Event, s.recall)
