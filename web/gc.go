@@ -16,7 +16,7 @@ import (
 )
 
 // jvmsExpr finds the JVMs that tell anything, by their log or their counters.
-const jvmsExpr = `count by (process, pid) (stallmark_jvm_safepoints_total or stallmark_jvm_heap_used_after_gc_bytes or stallmark_gc_pause_seconds_count or stallmark_safepoint_seconds_count)`
+const jvmsExpr = `count by (process, pid, source) (stallmark_jvm_safepoints_total or stallmark_jvm_heap_used_after_gc_bytes or stallmark_gc_pause_seconds_count or stallmark_safepoint_seconds_count)`
 
 // maxJVMs bounds the page.
 const maxJVMs = 12
@@ -30,7 +30,7 @@ func (s *server) jvmsIn(ctx context.Context, w view.Window, events []model.Event
 	}
 	var out []view.JVMKey
 	for _, one := range found {
-		out = append(out, view.JVMKey{Process: one.Metric.Get("process"), Pid: one.Metric.Get("pid")})
+		out = append(out, view.JVMKey{Process: one.Metric.Get("process"), Pid: one.Metric.Get("pid"), Source: one.Metric.Get("source")})
 	}
 	for _, e := range events {
 		if k := view.JVMOf(e); e.Kind == model.EventPause && !slices.Contains(out, k) {
@@ -38,7 +38,7 @@ func (s *server) jvmsIn(ctx context.Context, w view.Window, events []model.Event
 		}
 	}
 	slices.SortFunc(out, func(a, b view.JVMKey) int {
-		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Pid, b.Pid))
+		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Pid, b.Pid), cmp.Compare(a.Source, b.Source))
 	})
 	return out[:min(len(out), maxJVMs)], nil
 }
@@ -80,23 +80,23 @@ func gcPanels() []panel {
 	return []panel{
 		{
 			title: "Longest pause by kind", unit: "seconds", note: "Of each beat, from the GC log.",
-			lines: []line{{label: "kind", expr: `max by (process, pid, kind) (stallmark_gc_pause_seconds_max)`}},
+			lines: []line{{label: "kind", expr: `max by (process, pid, source, kind) (stallmark_gc_pause_seconds_max)`}},
 		},
 		{
 			title: "Time in pauses by kind", unit: "percent", note: "Share of time in which all threads stood for the collector.",
-			lines: []line{{label: "kind", expr: `100 * sum by (process, pid, kind) (rate(stallmark_gc_pause_seconds_sum[3s]))`}},
+			lines: []line{{label: "kind", expr: `100 * sum by (process, pid, source, kind) (rate(stallmark_gc_pause_seconds_sum[3s]))`}},
 		},
 		{
 			title: "User, sys and real time of pauses", unit: "seconds/s", note: "Real above user and sys together: it waited. Sys above user: the kernel worked.",
 			lines: []line{
-				{name: "user", expr: `sum by (process, pid) (rate(stallmark_gc_pause_cpu_seconds_total{mode="user"}[3s]))`},
-				{name: "sys", expr: `sum by (process, pid) (rate(stallmark_gc_pause_cpu_seconds_total{mode="sys"}[3s]))`},
-				{name: "real", expr: `sum by (process, pid) (rate(stallmark_gc_pause_real_seconds_total[3s]))`},
+				{name: "user", expr: `sum by (process, pid, source) (rate(stallmark_gc_pause_cpu_seconds_total{mode="user"}[3s]))`},
+				{name: "sys", expr: `sum by (process, pid, source) (rate(stallmark_gc_pause_cpu_seconds_total{mode="sys"}[3s]))`},
+				{name: "real", expr: `sum by (process, pid, source) (rate(stallmark_gc_pause_real_seconds_total[3s]))`},
 			},
 		},
 		{
 			title: "Where the pauses' time went", unit: "percent",
-			lines: []line{{label: "class", expr: `100 * sum by (process, pid, class) (rate(stallmark_gc_pause_class_seconds_total[3s]))`}},
+			lines: []line{{label: "class", expr: `100 * sum by (process, pid, source, class) (rate(stallmark_gc_pause_class_seconds_total[3s]))`}},
 		},
 		{
 			title: "Heap after collection", unit: "bytes",
@@ -106,24 +106,24 @@ func gcPanels() []panel {
 		{
 			title: "Time to safepoint, longest", unit: "seconds", note: "Until all threads stood: not the collector's work.",
 			lines: []line{
-				{name: "for a collection", expr: `max by (process, pid) (stallmark_safepoint_reaching_seconds_max{gc="yes"})`},
-				{name: "for something else", expr: `max by (process, pid) (stallmark_safepoint_reaching_seconds_max{gc="no"})`},
+				{name: "for a collection", expr: `max by (process, pid, source) (stallmark_safepoint_reaching_seconds_max{gc="yes"})`},
+				{name: "for something else", expr: `max by (process, pid, source) (stallmark_safepoint_reaching_seconds_max{gc="no"})`},
 			},
 		},
 		{
 			title: "At safepoints, by its own counters", unit: "percent", note: "Share of time; needs no log.",
 			lines: []line{
-				{name: "stopped", expr: `100 * sum by (process, pid) (rate(stallmark_jvm_safepoint_seconds_total[3s]))`},
-				{name: "of that until they stood", expr: `100 * sum by (process, pid) (rate(stallmark_jvm_safepoint_reaching_seconds_total[3s]))`},
+				{name: "stopped", expr: `100 * sum by (process, pid, source) (rate(stallmark_jvm_safepoint_seconds_total[3s]))`},
+				{name: "of that until they stood", expr: `100 * sum by (process, pid, source) (rate(stallmark_jvm_safepoint_reaching_seconds_total[3s]))`},
 			},
 		},
 		{
 			title: "Collections, by its own counters", unit: "percent", note: "Share of time; needs no log.",
-			lines: []line{{label: "gc", expr: `100 * sum by (process, pid, gc) (rate(jvm_gc_collection_seconds_sum[3s]))`}},
+			lines: []line{{label: "gc", expr: `100 * sum by (process, pid, source, gc) (rate(jvm_gc_collection_seconds_sum[3s]))`}},
 		},
 		{
 			title: "Threads that waited for memory", unit: "seconds", note: "The longest wait of each beat, while others ran.",
-			lines: []line{{label: "kind", expr: `max by (process, pid, kind) (stallmark_gc_allocation_stall_seconds_max)`}},
+			lines: []line{{label: "kind", expr: `max by (process, pid, source, kind) (stallmark_gc_allocation_stall_seconds_max)`}},
 		},
 	}
 }
@@ -135,6 +135,7 @@ const maxPauseData = 1000
 type jvmData struct {
 	Process string      `json:"process"`
 	Pid     string      `json:"pid"`
+	Source  string      `json:"source,omitempty"` // the log, where no process is known that writes it
 	Found   int         `json:"found"`
 	Pauses  []pauseData `json:"pauses"` // the longest first
 }
@@ -171,7 +172,7 @@ func (s *server) jvmJSON(r *http.Request, w view.Window) (any, error) {
 	list := make([]jvmData, len(jvms))
 	for i, k := range jvms {
 		pauses := view.LongestPauses(events, k)
-		list[i] = jvmData{Process: k.Process, Pid: k.Pid, Found: len(pauses), Pauses: []pauseData{}}
+		list[i] = jvmData{Process: k.Process, Pid: k.Pid, Source: k.Source, Found: len(pauses), Pauses: []pauseData{}}
 		for _, e := range pauses[:min(len(pauses), maxPauseData)] {
 			list[i].Pauses = append(list[i].Pauses, pauseJSON(e))
 		}

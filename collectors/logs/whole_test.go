@@ -48,7 +48,7 @@ func TestWholeFilesAreOnTheirOwnAxis(t *testing.T) {
 		}
 		out.EndMissing()
 	}
-	if got["stallmark_log_matches_totalstore.log"] != 2 || got["stallmark_gc_pause_seconds_sum"] < 1.2 {
+	if got["stallmark_log_matches_totalstore.log"] != 2 || got["stallmark_gc_pause_seconds_sumgc.log"] < 1.2 {
 		t.Errorf("%v", got)
 	}
 	all := strings.Join(events, "\n")
@@ -104,6 +104,30 @@ func TestWholePlacesUptimes(t *testing.T) {
 				t.Errorf("%q, want %q; notes %s", got, tt.want, notes)
 			}
 		})
+	}
+}
+
+// TestWholeLogsOfSeveralJVMs has two GC logs that nobody is known to write: each
+// has series of its own.
+func TestWholeLogsOfSeveralJVMs(t *testing.T) {
+	w := NewWhole(SourceConfig{})
+	for name, pause := range map[string]string{"a/gc.log": "1212.300ms", "b/gc.log": "700.000ms"} {
+		w.Add(name, []byte("[2026-03-02T04:00:01.500+0000][gc] GC(12) Pause Full (System.gc()) 1000M->200M(4096M) "+pause+"\n"), time.Time{})
+	}
+	got := map[string]float64{}
+	out := collectors.NewOut("logs")
+	for _, at := range w.Beats() {
+		out.Reset(at)
+		must(t, w.Source().Collect(nil, out))
+		for _, s := range out.Samples() {
+			if s.Series.Name == "stallmark_gc_pause_seconds_sum" {
+				got[s.Series.Get("source")] = s.Value
+			}
+		}
+		out.EndMissing()
+	}
+	if len(got) != 2 || got["a/gc.log"] != 1.2123 || got["b/gc.log"] != 0.7 {
+		t.Errorf("%v", got)
 	}
 }
 

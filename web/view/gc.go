@@ -41,23 +41,38 @@ type PauseRow struct {
 	Sure            string // of a clock that is not certain
 }
 
-// JVMKey tells JVMs apart.
-type JVMKey struct{ Process, Pid string }
+// JVMKey tells JVMs apart: by the process, or by the path of a log that no known
+// process writes.
+type JVMKey struct{ Process, Pid, Source string }
 
 // Subject are the labels of its series.
 func (k JVMKey) Subject() map[string]string {
-	return map[string]string{"process": k.Process, "pid": k.Pid}
+	return map[string]string{"process": k.Process, "pid": k.Pid, "source": k.Source}
 }
 
 // JVMOf is the JVM that an event is of.
-func JVMOf(e model.Event) JVMKey { return JVMKey{e.Attrs["process"], e.Attrs["pid"]} }
+func JVMOf(e model.Event) JVMKey {
+	k := JVMKey{Process: e.Attrs["process"], Pid: e.Attrs["pid"]}
+	if k == (JVMKey{}) {
+		k.Source = e.Attrs["log"]
+	}
+	return k
+}
+
+// name is what a JVM is called on the page.
+func (k JVMKey) name() string {
+	if k.Source != "" {
+		return format.Clean(k.Source)
+	}
+	return format.Clean(k.Process) + " (pid " + format.Clean(k.Pid) + ")"
+}
 
 // pausesShown bounds the table of one JVM.
 const pausesShown = 15
 
 // NewJVM describes a JVM by its pauses, without its charts.
 func NewJVM(k JVMKey, events []model.Event) JVM {
-	j := JVM{Name: format.Clean(k.Process) + " (pid " + format.Clean(k.Pid) + ")"}
+	j := JVM{Name: k.name()}
 	pauses := LongestPauses(events, k)
 	j.Say = "no pause of 10 ms or more is known"
 	if len(pauses) > 0 {

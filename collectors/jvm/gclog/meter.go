@@ -11,7 +11,7 @@ import (
 
 // MeterConfig says whose log it is and what is worth an event.
 type MeterConfig struct {
-	Process, Pid string // labels
+	Process, Pid string // labels; without them the series have the label source, the path of the log
 	Log          string // path of the log, an attribute of events; may be empty
 	// Least is how long a pause, another safepoint or a stall must last to be an
 	// event [10 ms]. Samples count all of them.
@@ -106,7 +106,11 @@ func classes() []Class {
 }
 
 func (m *Meter) series(name string, pairs ...string) *model.Series {
-	return model.NewSeries(name, append([]string{"process", m.cfg.Process, "pid", m.cfg.Pid}, pairs...)...)
+	whose := []string{"process", m.cfg.Process, "pid", m.cfg.Pid}
+	if m.cfg.Process == "" && m.cfg.Pid == "" {
+		whose = []string{"source", m.cfg.Log}
+	}
+	return model.NewSeries(name, append(whose, pairs...)...)
 }
 
 func (m *Meter) tally(name string, pairs ...string) tally {
