@@ -71,7 +71,7 @@ func (d *folder) readCopy(s *stream, m member, k mark, skipping bool) {
 
 // drain reads a part to its end and its last line too.
 func (d *folder) drain(s *stream, p *part) {
-	buf := d.buffer()
+	buf := d.buffer(bufferSize)
 	for {
 		result, n, err := p.read(s.feeder, buf, readBudget, d.cfg.Tap)
 		d.spend(s, n)
@@ -106,7 +106,7 @@ func (d *folder) readPacked(s *stream, m member, k mark) {
 // pour feeds a stream of bytes, the last line included.
 func (d *folder) pour(s *stream, r io.Reader, name string, offset int64) {
 	s.feeder.split.skipping = false
-	n := feedAll(s.feeder, r, d.buffer(), name, offset, d.cfg.Tap)
+	n := feedAll(s.feeder, r, d.buffer(bufferSize), name, offset, d.cfg.Tap)
 	d.spend(s, int(n))
 }
 

@@ -60,8 +60,10 @@ const (
 	racyTime   = 20 * time.Millisecond // the kernel's coarse clock, with room
 	readBudget = 8 << 20               // bytes of one part before others have a turn
 	bufferSize = 256 << 10
-	maxNames   = 20_000 // in one folder
-	maxStreams = 2_000
+
+	smallBuffer = 16 << 10
+	maxNames    = 20_000 // in one folder
+	maxStreams  = 2_000
 )
 
 // run polls until ctx ends.
@@ -107,7 +109,9 @@ func (d *folder) poll(ctx context.Context) time.Duration {
 	if d.cfg.Alert() {
 		wait = min(wait, pollFast)
 	}
-	d.buf = nil
+	if len(d.buf) > smallBuffer {
+		d.buf = nil
+	}
 	return wait
 }
 
@@ -226,10 +230,13 @@ func (d *folder) addStream(base string) {
 	})
 }
 
-// buffer is for reading into, until the end of the poll.
-func (d *folder) buffer() []byte {
-	if d.buf == nil {
-		d.buf = make([]byte, bufferSize)
+// buffer is for reading so many bytes into, with those before them and some that may
+// come meanwhile, or a part of them. A small one is kept for the next poll: most read
+// a few lines, five times a second.
+func (d *folder) buffer(n int64) []byte {
+	size := min(max(n+2*reread, smallBuffer), bufferSize)
+	if int64(len(d.buf)) < size {
+		d.buf = make([]byte, size)
 	}
 	return d.buf
 }

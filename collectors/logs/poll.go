@@ -40,7 +40,7 @@ func (d *folder) pollStream(ctx context.Context, s *stream, now time.Time) time.
 			}
 		}
 		if p != s.current() && d.finished(s, p, now) {
-			p.finish(s.feeder, d.buffer(), d.cfg.Tap)
+			p.finish(s.feeder, d.buffer(bufferSize), d.cfg.Tap)
 			s.close(p)
 			i, d.dirty = i-1, true
 			continue
@@ -51,7 +51,7 @@ func (d *folder) pollStream(ctx context.Context, s *stream, now time.Time) time.
 	if cur := s.current(); cur != nil && cur.last.links == 0 {
 		d.urgent = true // a new one comes soon
 		if now.Sub(cur.changed) > lingerFor {
-			cur.finish(s.feeder, d.buffer(), d.cfg.Tap)
+			cur.finish(s.feeder, d.buffer(bufferSize), d.cfg.Tap)
 			s.close(cur) // or its space would not be given back
 			d.urgent, d.dirty = false, true
 		}
@@ -79,10 +79,11 @@ func (d *folder) checkName(p *part) {
 
 // readPart reads what is new in one file. It reports whether there is more.
 func (d *folder) readPart(ctx context.Context, s *stream, p *part, now time.Time) bool {
-	if behind := p.last.size - p.trace.offset; behind > maxBacklog {
+	behind := p.last.size - p.trace.offset
+	if behind > maxBacklog {
 		d.leap(s, p, behind)
 	}
-	result, n, err := p.read(s.feeder, d.buffer(), readBudget, d.cfg.Tap)
+	result, n, err := p.read(s.feeder, d.buffer(behind), readBudget, d.cfg.Tap)
 	d.spend(s, n)
 	switch result {
 	case truncated:
