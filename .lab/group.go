@@ -38,12 +38,13 @@ func (g group) write(file, text string) error {
 // take moves a process into it; what it uses from then on is charged to it.
 func (g group) take(pid int) error { return g.write("cgroup.procs", strconv.Itoa(pid)) }
 
-// squeeze limits it to what is not page cache and a little more; restore lifts the limit.
-func (g group) squeeze(more int64) (restore func(), err error) {
+// squeeze limits it to what is not page cache, at least to what that will grow to, and a little more; restore lifts the limit.
+func (g group) squeeze(least, more int64) (restore func(), err error) {
 	anon, err := g.anon()
 	if err != nil {
 		return nil, err
 	}
+	anon = max(anon, least)
 	file, none := "memory.limit_in_bytes", "-1"
 	if g.v2 {
 		file, none = "memory.max", "max"

@@ -157,7 +157,8 @@ func (b *bench) forget() error {
 // squeeze leaves the broker little more memory than what is not page cache.
 func squeeze(length time.Duration) func(context.Context, *bench) error {
 	return func(ctx context.Context, b *bench) error {
-		restore, err := b.group.squeeze(128 << 20)
+		all := int64(b.heap+384) << 20 // a JVM that has not touched all of its heap yet, and its buffers, would be killed
+		restore, err := b.group.squeeze(all, 128<<20)
 		if err != nil {
 			return err
 		}

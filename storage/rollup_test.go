@@ -60,6 +60,28 @@ func hinted(t *testing.T, s *Store, name string, h promstorage.SelectHints) []sa
 	return out
 }
 
+// TestFirstHourKeepsItsSamples asks for a time before a store's beginning on, after the hour of that: what is there are the samples.
+func TestFirstHourKeepsItsSamples(t *testing.T) {
+	s := openTest(t, dbPath(t))
+	series := []*model.Series{model.NewSeries("g")}
+	const first, last = 58*60 + 21, 62*60 + 40 // seconds of an hour
+	for i := int64(first); i < last; i++ {
+		s.Append(beatOf(base+i*1000, series, gauge(i)))
+	}
+	s.drained(t)
+	for _, function := range []string{"", "rate", "max_over_time"} {
+		got := hinted(t, s.Store, "g", promstorage.SelectHints{Start: base + (first-60)*1000, End: base + (first+90)*1000, Step: 1000, Func: function})
+		if len(got) != 91 {
+			t.Fatalf("%q: %d samples, want 91", function, len(got))
+		}
+		for i, p := range got {
+			if n := first + int64(i); p.t != base+n*1000 || math.Float64frombits(p.v) != gauge(n) {
+				t.Fatalf("%q: sample %d is %v at %d", function, i, math.Float64frombits(p.v), p.t-base)
+			}
+		}
+	}
+}
+
 // TestRollupsServeWideRanges asks for ranges of minutes: the answers are the
 // points of the minutes, with the aggregate that the function wants.
 func TestRollupsServeWideRanges(t *testing.T) {

@@ -18,12 +18,12 @@ func (s *selector) rollups(tx *bbolt.Tx) (rawFrom int64, err error) {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		rawFrom = max(rawFrom, start+hourMillis)
+		rawFrom = max(rawFrom, min(start+hourMillis, until)) // samples may begin within an hour: with the store, or where they expired
 		b := s.open(tx, "rollup", start, data, uint32(aggregates))
 		if b == nil {
 			return nil
 		}
-		if err := s.rollup(b, agg, m); err != nil {
+		if err := s.rollup(b, until, agg, m); err != nil {
 			s.bad("rollup", start, err)
 		}
 		return s.flush()
@@ -82,8 +82,8 @@ func aggregateFor(q selection) (aggregate, mode) {
 	return aggLast, m
 }
 
-// rollup adds the columns of one hour to the chunk.
-func (s *selector) rollup(b *block.Block, agg aggregate, m mode) error {
+// rollup adds the columns of one hour, up to a time, to the chunk.
+func (s *selector) rollup(b *block.Block, until int64, agg aggregate, m mode) error {
 	has := func(id uint32) bool {
 		_, ok := slices.BinarySearch(b.IDs, id)
 		return ok
@@ -112,6 +112,7 @@ func (s *selector) rollup(b *block.Block, agg aggregate, m mode) error {
 		if m != modePoints { // the neighbours' minutes reach into the range
 			from, to = from-spanMillis, to+spanMillis
 		}
+		to = min(to, until-1)
 		key := s.names.keys[c.ID/uint32(aggregates)]
 		if c = columnWithin(c, b.Times, from, to); len(c.Vals) > 0 {
 			s.w.column(key, c.Rows, c.Vals)
