@@ -53,7 +53,7 @@ func (r *reader) decode(n *yaml.Node) *Signature {
 		"evidence": func(n *yaml.Node) {
 			r.list(n, func(n *yaml.Node) { s.Evidence = append(s.Evidence, r.evidence(n)) })
 		},
-		"explains":     func(n *yaml.Node) { s.Explains = r.ids(n) },
+		"explains":     func(n *yaml.Node) { r.explains(n, s) },
 		"independent":  func(n *yaml.Node) { s.Independent = r.promql(n, vector) },
 		"quiet":        func(n *yaml.Node) { s.Quiet = r.quiet(n) },
 		"differential": func(n *yaml.Node) { s.Differential = r.ids(n) },
@@ -100,6 +100,24 @@ func (r *reader) ids(n *yaml.Node) []string {
 	var out []string
 	r.list(n, func(n *yaml.Node) { out = append(out, r.id(n)) })
 	return out
+}
+
+// explains reads ids, or mappings of an id and the condition on which it holds.
+func (r *reader) explains(n *yaml.Node, s *Signature) {
+	s.While = map[string]string{}
+	r.list(n, func(n *yaml.Node) {
+		if n.Kind != yaml.MappingNode {
+			s.Explains = append(s.Explains, r.id(n))
+			return
+		}
+		id, while := "", ""
+		r.mapping(n, map[string]func(*yaml.Node){
+			"id":    func(n *yaml.Node) { id = r.id(n) },
+			"while": func(n *yaml.Node) { while = r.promql(n, parser.ValueTypeVector) },
+		})
+		r.require(n, "id", "while")
+		s.Explains, s.While[id] = append(s.Explains, id), while
+	})
 }
 
 func (r *reader) evidence(n *yaml.Node) EvidenceRule {
@@ -240,6 +258,11 @@ func (s *Signature) noteRefs(n *yaml.Node) {
 			continue
 		}
 		for _, e := range n.Content[i+1].Content {
+			for j := 0; j+1 < len(e.Content); j += 2 { // an id with its condition
+				if e.Content[j].Value == "id" {
+					e = e.Content[j+1]
+				}
+			}
 			s.refs = append(s.refs, reference{key, e.Value, e.Line, e.Column})
 		}
 	}

@@ -44,7 +44,7 @@ func (t *tracked) pendingFinding() model.Finding {
 	return model.Finding{
 		ID: FindingID(t.sig.ID, t.subject, t.since), Signature: t.sig.ID, Title: t.sig.Title,
 		Layer: t.sig.Layer, Severity: t.sig.Severity, State: model.StatePending, Confidence: model.Possible,
-		Subject: t.subject, Started: t.since, Evidence: []model.Evidence{}, Explains: t.sig.Explains,
+		Subject: t.subject, Started: t.since, Evidence: []model.Evidence{}, Explains: t.explains(),
 		Remedy: []model.Remedy{}, What: t.sig.What,
 	}
 }

@@ -57,6 +57,10 @@ func restoreTracked(s *Signature, f model.Finding) *tracked {
 	if f.Independent {
 		t.apart = 1
 	}
+	t.whiles = map[string]int{}
+	for _, id := range f.Explains {
+		t.whiles[id] = 1
+	}
 	if t.subject == nil {
 		t.subject = map[string]string{}
 	}

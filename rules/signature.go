@@ -37,10 +37,11 @@ type Signature struct {
 	KeepFiringFor time.Duration // silence that is bridged before it is resolved
 
 	Evidence     []EvidenceRule
-	Explains     []string // ids of signatures that this one accounts for
-	Independent  string   // gives the subjects that nothing else accounts for, whatever explains this signature
-	Quiet        *Quiet   // nil if the file has none
-	Differential []string // ids shown first among the ruled-out
+	Explains     []string          // ids of signatures that this one accounts for
+	While        map[string]string // for some of them: gives the subjects for which it does
+	Independent  string            // gives the subjects that nothing else accounts for, whatever explains this signature
+	Quiet        *Quiet            // nil if the file has none
+	Differential []string          // ids shown first among the ruled-out
 	What         string
 	Remedy       []RemedyRule
 	References   []string

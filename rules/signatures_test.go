@@ -81,3 +81,25 @@ func TestShippedSignaturesNameOnlyPlannedOnes(t *testing.T) {
 		}
 	}
 }
+
+// A finding page is of use to somebody who does not know the kernel: each
+// signature brings evidence, something to do now with all that belongs to it, the
+// sources of what it says, and how it was proven.
+func TestShippedSignaturesFillAPage(t *testing.T) {
+	for _, s := range loadBuiltIn(t).Signatures {
+		if len(s.Evidence) == 0 || len(s.References) == 0 || s.Proven.String() == "" {
+			t.Errorf("%s: %d pieces of evidence, %d references, proven: %q", s.ID, len(s.Evidence), len(s.References), s.Proven.String())
+		}
+		if !slices.ContainsFunc(s.Remedy, func(r RemedyRule) bool { return r.Kind == model.RemedyNow }) {
+			t.Errorf("%s: nothing to do now", s.ID)
+		}
+		for _, r := range s.Remedy {
+			if r.Why == "" || r.Apply == "" || r.Verify == "" || r.Risk == "" {
+				t.Errorf("%s: %q lacks why, apply, verify or risk", s.ID, r.Title)
+			}
+			if strings.Contains(r.Apply, "sysctl -w") && (r.Current == "" || r.Persist == "" || r.Rollback == "") {
+				t.Errorf("%s: %q sets a sysctl without its present value, the way to keep it or the way back", s.ID, r.Title)
+			}
+		}
+	}
+}

@@ -33,7 +33,8 @@ type tracked struct {
 	witnesses witnesses
 	ruling    ruling
 	ruledOut  []model.RuledOut
-	apart     int // beats in which it was independent, less those in which it was not
+	apart     int            // beats in which it was independent, less those in which it was not
+	whiles    map[string]int // the same of each condition on which it explains another
 	sure      model.Confidence
 	caveat    string // what keeps it from being surer
 	remedy    []model.Remedy
@@ -198,7 +199,7 @@ func (t *tracked) finding(ctx context.Context, b *beat, holds bool) model.Findin
 	f := model.Finding{
 		ID: t.id, Signature: t.sig.ID, Title: t.sig.Title, Layer: t.sig.Layer, Severity: t.sig.Severity,
 		State: model.StateFiring, Subject: t.subject, Started: t.began(), Told: t.told.first,
-		Evidence: t.evidence(ctx, b, holds), Explains: append([]string{}, t.sig.Explains...),
+		Evidence: t.evidence(ctx, b, holds), Explains: t.explains(),
 		RuledOut: t.ruledOut, Remedy: t.remedy, Caveat: t.caveat, What: t.sig.What,
 	}
 	f.Independent = t.apart > 0
@@ -210,22 +211,49 @@ func (t *tracked) finding(ctx context.Context, b *beat, holds bool) model.Findin
 	return f
 }
 
-// weigh notes whether anything else can account for the subject in this beat.
+// weigh notes whether anything else can account for the subject in this beat, and
+// what the subject accounts for.
 // Most beats decide, so that one burst of another's traffic does not.
 func (t *tracked) weigh(ctx context.Context, b *beat) error {
-	if t.sig.Independent == "" {
+	errs := []error{t.count(ctx, b, t.sig.Independent, &t.apart)}
+	for id, expr := range t.sig.While {
+		n := t.whiles[id]
+		errs = append(errs, t.count(ctx, b, expr, &n))
+		if t.whiles == nil {
+			t.whiles = map[string]int{}
+		}
+		t.whiles[id] = n
+	}
+	return errors.Join(errs...)
+}
+
+// count adds one to n if the expression speaks of the subject in this beat, and
+// takes one off if it does not.
+func (t *tracked) count(ctx context.Context, b *beat, expr string, n *int) error {
+	if expr == "" {
 		return nil
 	}
-	v, err := b.instant(ctx, t.sig.Independent)
+	v, err := b.instant(ctx, expr)
 	switch {
 	case err != nil:
 		return err
 	case speaksOf(v, t.subject):
-		t.apart++
+		*n++
 	default:
-		t.apart--
+		*n--
 	}
 	return nil
+}
+
+// explains are the signatures that the subject accounts for.
+func (t *tracked) explains() []string {
+	out := []string{}
+	for _, id := range t.sig.Explains {
+		if t.sig.While[id] == "" || t.whiles[id] > 0 {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // end is when the stall was last seen.
