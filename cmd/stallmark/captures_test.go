@@ -99,6 +99,11 @@ func truths() []truth {
 		{"o_numa_zone_reclaim", "two memory nodes and vm.zone_reclaim_mode=1; one thread reads more than its node holds, from 6 s on (an emulated machine, Linux 6.12)", []ruling{
 			{sig: "numa-zone-reclaim", sure: likely, layer: cause, severity: warning, from: 6, to: still},
 		}},
+		{"p_memcg_beside_steal", "a version 1 group that reads its own evicted pages, from 2 s to the end; from 8 to 17 s other machines of the hypervisor take 0.1 to 0.5 CPUs", []ruling{
+			{sig: "memcg-reclaim", sure: likely, layer: cause, severity: critical, from: 3, to: still},
+			{sig: "page-cache-thrash", sure: likely, layer: mechanism, severity: warning, from: 3, to: still, under: "memcg-reclaim"},
+			{sig: "cpu-steal", sure: likely, layer: cause, severity: warning, from: 8, to: still},
+		}},
 	}
 }
 
