@@ -41,6 +41,7 @@ func (s *server) overview(r *http.Request, w view.Window) (templ.Component, erro
 	}
 
 	o.Pieces, o.PieceNotes = view.PiecesOf(rep)
+	o.Signs = view.SignsOf(rep)
 	o.Decide = rep.Decide
 
 	main := view.MainFindings(rep)

@@ -172,7 +172,7 @@ func leavingVerdict(r model.Report, add func(string)) {
 	}
 	for _, e := range r.Excerpts {
 		add(e.File)
-		for _, text := range slices.Concat(e.Says, e.Notes) {
+		for _, text := range slices.Concat(e.Says, e.Signs, e.Notes) {
 			add(text)
 		}
 	}

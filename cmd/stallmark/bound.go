@@ -66,8 +66,8 @@ func doubt(r *model.Report, pack *rules.Pack, line *pasted.Timeline) {
 			return ""
 		case slices.ContainsFunc(sig.Evidence, func(e rules.EvidenceRule) bool { return overlap(e.Wait, waits) }):
 			return seenOnce
-		case line.Interval > coarse:
-			return fmt.Sprintf(tooCoarse, line.Interval)
+		case line.Apart() > coarse:
+			return fmt.Sprintf(tooCoarse, line.Apart())
 		}
 		return ""
 	}

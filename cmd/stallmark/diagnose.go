@@ -44,6 +44,7 @@ evidence.`,
 				{"zone", "ZONE", "zone of times that name none, or NAME=ZONE for files of a name; may be repeated", (*list)(&o.zones), true},
 				{"boot", "TIME", "when the host started, for lines of its kernel that count from then: 2026-01-02T03:04:05Z, or the seconds of btime in /proc/stat", text(&o.boot), true},
 				{"markdown", "", "print each incident as Markdown, as the draft of a post-mortem", (*toggle)(&o.markdown), true},
+				{"verbose", "", "say of each cause that could not be judged why", (*toggle)(&o.verbose), true},
 				{"json", "", "print the report as JSON; an array of them for several PATHs", (*toggle)(&o.json), true},
 			}
 		},
@@ -161,7 +162,7 @@ func (p *program) print(o *options, list []diagnosis) error {
 				}
 				continue
 			}
-			if err := writeText(p.stdout, p.screen, d.what, d.report); err != nil {
+			if err := writeText(p.stdout, p.screen.saying(o.verbose), d.what, d.report); err != nil {
 				return err
 			}
 		}

@@ -24,6 +24,7 @@ type options struct {
 	logs     []string
 	json     bool
 	markdown bool
+	verbose  bool
 	cost     bool
 	scrape   time.Duration
 

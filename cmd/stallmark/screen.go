@@ -10,6 +10,7 @@ import (
 type screen struct {
 	width    int // columns
 	terminal bool
+	verbose  bool // all rows, however many
 }
 
 // The bounds within which a report follows the terminal's width.
@@ -30,4 +31,10 @@ func screenOf(f *os.File) screen {
 		width = defaultWidth
 	}
 	return screen{width: min(max(width, minWidth), maxWidth), terminal: true}
+}
+
+// saying is the screen with all rows or the most telling.
+func (s screen) saying(verbose bool) screen {
+	s.verbose = verbose
+	return s
 }

@@ -35,6 +35,7 @@ func writeText(w io.Writer, s screen, what string, r model.Report) error {
 			t.finding(f, nil)
 		}
 	}
+	t.signs()
 	t.ruledOut()
 	t.unknown()
 	t.notApplicable()
@@ -206,7 +207,31 @@ func confidence(f model.Finding) string {
 	case model.Likely:
 		return "likely (all that can be measured agrees, no witness seen)"
 	}
-	return "possible (the condition holds, its confirmations do not)"
+	return "possible (the condition holds" + unconfirmed(f.Evidence) + ")"
+}
+
+// unconfirmed says what became of the confirmations: one that could not be measured
+// is not one that does not hold.
+func unconfirmed(list []model.Evidence) string {
+	unmeasured, failed := 0, 0
+	for _, e := range list {
+		switch {
+		case e.Role != model.RoleConfirms:
+		case e.State == model.EvidenceUnmeasured:
+			unmeasured++
+		case e.State != model.EvidenceHolds:
+			failed++
+		}
+	}
+	switch {
+	case failed == 0 && unmeasured > 0:
+		return ", its confirmations could not all be measured"
+	case failed > 0 && unmeasured > 0:
+		return ", not all of its confirmations do, and others could not be measured"
+	case failed > 0:
+		return ", its confirmations do not"
+	}
+	return ""
 }
 
 func when(f model.Finding, end time.Time) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,6 +34,10 @@ func (t *textReport) unknown() {
 		return
 	}
 	t.section("Could not be judged")
+	if len(t.report.Unknown) > fewRows && !t.screen.verbose {
+		t.foldUnknown()
+		return
+	}
 	for _, u := range t.report.Unknown {
 		text := u.Why
 		if u.Mend != "" {
@@ -56,6 +61,10 @@ func (t *textReport) notApplicable() {
 		ids[n.Why] = append(ids[n.Why], n.Signature)
 	}
 	t.section("Not applicable")
+	if len(order) > fewRows && !t.screen.verbose {
+		t.row(fmt.Sprintf("%d signatures", len(t.report.NotApplicable)), "nothing here is what they are about. --verbose names them")
+		return
+	}
 	for _, why := range order {
 		t.row(why, strings.Join(ids[why], ", "))
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"stallmark/collectors"
@@ -104,6 +103,7 @@ func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, 
 	report, err := a.report(ctx)
 	most, why := bound(line, whole)
 	soften(&report, most, why)
+	addGrown(&report, pack, pasted.Grown(texts), a.last)
 	doubt(&report, pack, line)
 	report.Excerpts = append(logExcerpts(whole), excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))...)
 	report.Decide = decide(report, pack, line, whole.Logs())
@@ -162,14 +162,11 @@ func excerptsOf(texts []pasted.Text, notes []string) []model.Excerpt {
 	for _, t := range texts {
 		for _, part := range t.Parts {
 			e := model.Excerpt{File: t.Name, From: part.From, To: part.To, Format: part.Format, Says: part.Says}
-			for _, n := range part.Notes {
-				text := n.Text
-				if n.Line > 0 {
-					text = fmt.Sprintf("line %d: %s", n.Line, text)
-				}
-				e.Notes = append(e.Notes, text)
-			}
+			e.Signs, e.Notes = remarks(part.Signs), remarks(part.Notes)
 			list = append(list, e)
+		}
+		for _, n := range t.Notes {
+			list = append(list, model.Excerpt{Notes: []string{n}})
 		}
 		for _, left := range t.Left {
 			list = append(list, model.Excerpt{File: t.Name, From: left.From, To: left.To})
@@ -187,6 +184,33 @@ func excerptsOf(texts []pasted.Text, notes []string) []model.Excerpt {
 	return list
 }
 
+// remarks are notes with the numbers of their lines.
+func remarks(notes []pasted.Note) []string {
+	var list []string
+	for _, n := range notes {
+		text := n.Text
+		if n.Line > 0 {
+			text = fmt.Sprintf("line %d: %s", n.Line, text)
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// signs writes what stands out in the texts, which is no verdict.
+func (t *textReport) signs() {
+	first := true
+	for _, e := range t.report.Excerpts {
+		for _, sign := range e.Signs {
+			if first {
+				t.section("What stands out")
+				first = false
+			}
+			t.row(e.Format, sign)
+		}
+	}
+}
+
 // decide writes the commands that would tell more.
 func (t *textReport) decide() {
 	if len(t.report.Decide) == 0 {
@@ -196,24 +220,5 @@ func (t *textReport) decide() {
 	t.paragraph("  ", "Run one of these on the host while it stalls, and diagnose what it wrote:")
 	for _, c := range t.report.Decide {
 		t.command("run", c)
-	}
-}
-
-// excerpts writes what was read and what it was taken for.
-func (t *textReport) excerpts() {
-	if len(t.report.Excerpts) == 0 {
-		return
-	}
-	t.section("What was read")
-	for _, e := range t.report.Excerpts {
-		where := fmt.Sprintf("%s, lines %d to %d", oneLine(e.File), e.From, e.To)
-		switch {
-		case e.File == "":
-			t.row("note", strings.Join(e.Notes, "; "))
-		case e.Format == "":
-			t.row("not known", where)
-		default:
-			t.row(e.Format, strings.Join(append(append([]string{where}, e.Says...), e.Notes...), "; "))
-		}
 	}
 }

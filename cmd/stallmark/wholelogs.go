@@ -39,6 +39,9 @@ func (p *program) sortOut(o *options, b *files.Bundle) (*logs.Whole, []pasted.Te
 			if whole.HoldsGC() { // a log of the broker may be pasted below
 				whole.AddLines(blob.Name+otherLines, blob.Data, blob.Changed)
 			}
+			if reports := kernelReports(blob, pasted.Options{Zone: o.told.zoneOf(blob.Name), Boot: o.told.boot}); len(reports.Parts) > 0 {
+				texts = append(texts, reports)
+			}
 			continue
 		}
 		text := pasted.Read(blob.Name, blob.Data, pasted.Options{Zone: o.told.zoneOf(blob.Name), Boot: o.told.boot})
@@ -73,6 +76,18 @@ func copiedIn(blobs []files.Blob, i int) int {
 // first is the first file that holds just these bytes.
 func first(blobs []files.Blob, data []byte) int {
 	return slices.IndexFunc(blobs, func(b files.Blob) bool { return bytes.Equal(b.Data, data) })
+}
+
+// kernelReports are the reports of several lines in a log of the kernel, with their
+// stacks and figures, which the patterns for lines do not read.
+func kernelReports(blob files.Blob, how pasted.Options) pasted.Text {
+	if !bytes.Contains(blob.Data, []byte("blocked for more than")) && !bytes.Contains(blob.Data, []byte("Mem-Info:")) {
+		return pasted.Text{}
+	}
+	text := pasted.Read(blob.Name, blob.Data, how)
+	text.Parts = slices.DeleteFunc(text.Parts, func(p *pasted.Part) bool { return !p.Logged })
+	text.Left = nil // the log has it
+	return text
 }
 
 // siftLines picks the lines that point at a stall, each with the line before it if
@@ -144,7 +159,7 @@ const nearly = 500 * time.Millisecond
 func logExcerpts(whole *logs.Whole) []model.Excerpt {
 	var list []model.Excerpt
 	for _, l := range whole.Logs() {
-		list = append(list, model.Excerpt{File: l.Name, From: 1, To: l.Lines, Format: l.What, Says: l.Says})
+		list = append(list, model.Excerpt{File: l.Name, From: l.From, To: l.Lines, Format: l.What, Says: l.Says})
 	}
 	for _, n := range whole.Notes {
 		list = append(list, model.Excerpt{Notes: []string{n}})

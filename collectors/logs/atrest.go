@@ -10,7 +10,8 @@ type LogAtRest struct {
 	Name    string
 	What    string   // in words
 	Product string   // whose it is, "" if that is not known
-	Lines   int      // how many there are
+	From    int      // its first line, counted from 1: before it stood something else in the text
+	Lines   int      // how many there are, up to the last
 	Says    []string // what is known of it, in words
 }
 
@@ -22,6 +23,7 @@ func (w *Whole) Logs() []LogAtRest {
 		if n := len(l.data); n > 0 && l.data[n-1] != '\n' {
 			r.Lines++
 		}
+		r.From = 1 + len(l.data) - len(bytes.TrimLeft(l.data, "\n"))
 		product := l.feeder.file.Role
 		r.Product = product
 		switch {

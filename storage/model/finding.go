@@ -187,6 +187,7 @@ type Excerpt struct {
 	To     int      `json:"to_line"`
 	Format string   `json:"format"`          // "vmstat", "iostat -x" ...; empty if it was not understood
 	Says   []string `json:"says,omitempty"`  // what is in it, in words
+	Signs  []string `json:"signs,omitempty"` // what stands out in it, with line numbers: no verdict
 	Notes  []string `json:"notes,omitempty"` // what was left out or assumed, with line numbers
 }
 

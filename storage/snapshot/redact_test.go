@@ -65,7 +65,7 @@ func seeded() *Snapshot {
 	for i, line := range hostile {
 		e := model.Event{From: at, To: at, Kind: model.EventLog, Source: "logs", Text: line, Attrs: map[string]string{"surroundings": line, "key " + line: "1"}}
 		s.Events = append(s.Events, e)
-		s.Report.Excerpts = append(s.Report.Excerpts, model.Excerpt{File: line, Says: []string{line}, Notes: []string{line}})
+		s.Report.Excerpts = append(s.Report.Excerpts, model.Excerpt{File: line, Says: []string{line}, Signs: []string{line}, Notes: []string{line}})
 		s.Meta.Cut = append(s.Meta.Cut, line)
 		s.Samples = append(s.Samples, Series{Labels: []model.Label{{Name: "__name__", Value: "x"}, {Name: "process", Value: line}, {Name: "n", Value: fmt.Sprint(i)}}, T: []int64{at.UnixMilli()}, V: []float64{1}})
 	}

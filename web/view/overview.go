@@ -26,6 +26,7 @@ type Overview struct {
 	Audit      []AuditCount // what the audit would change, of a calm host
 	Pieces     []Piece      // of texts that were given
 	PieceNotes []string     // about all of them
+	Signs      [][2]string  // what stands out in them: where, and what
 	Decide     []string     // commands that would tell more
 }
 

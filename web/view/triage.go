@@ -36,6 +36,16 @@ func PiecesOf(rep model.Report) (pieces []Piece, notes []string) {
 	return pieces, notes
 }
 
+// SignsOf are what stands out in texts: where, and what.
+func SignsOf(rep model.Report) (signs [][2]string) {
+	for _, e := range rep.Excerpts {
+		for _, s := range e.Signs {
+			signs = append(signs, [2]string{format.Clean(e.Format), format.Clean(s)})
+		}
+	}
+	return signs
+}
+
 func cleanAll(all []string) []string {
 	out := make([]string, len(all))
 	for i, s := range all {

@@ -220,7 +220,7 @@ func atopNumber(s string) (float64, bool) {
 func (t *atop) finish() *Part {
 	p := t.part
 	if t.booted {
-		p.dropFirst("atop")
+		p.dropFirst("atop", true)
 	}
 	if len(p.Rows) == 0 {
 		return p

@@ -7,10 +7,11 @@ import (
 )
 
 var (
-	keyValue = regexp.MustCompile(`^\s*([a-z][a-z0-9_.]*) ([0-9]+)\s*$`)
-	ioStat   = regexp.MustCompile(`^\s*[0-9]+:[0-9]+(?: [a-z.]+=[0-9]+)+\s*$`)
-	groupDir = regexp.MustCompile(`^sys/fs/cgroup((?:/[^/]+)*)/([^/]+)$`)
-	soloLine = regexp.MustCompile(`^\s*(?:max|-?[0-9]+)(?: [0-9]+)?\s*$`)
+	keyValue    = regexp.MustCompile(`^\s*([a-z][a-z0-9_.]*) ([0-9]+)\s*$`)
+	ioStat      = regexp.MustCompile(`^\s*[0-9]+:[0-9]+(?: [a-z.]+=[0-9]+)+\s*$`)
+	groupDir    = regexp.MustCompile(`^sys/fs/cgroup((?:/[^/]+)*)/([^/]+)$`)
+	wholeEvents = regexp.MustCompile(`memory\.events(?:[^.\w]|$)`)
+	soloLine    = regexp.MustCompile(`^\s*(?:max|-?[0-9]+)(?: [0-9]+)?\s*$`)
 )
 
 // noPath is the id of a cgroup whose path the text does not tell.
@@ -91,7 +92,8 @@ func (r *reading) cgroupPart(id, base string, list []line) *Part {
 		where += " of " + shorten(id)
 	}
 	p.say("%s", where)
-	row.Values = p.cgroupValues(id, base, texts)
+	r.takeMemory(p, list[0].no, id, base, texts)
+	row.Values = r.cgroupValues(p, id, base, texts)
 	if len(row.Values) > 0 {
 		p.Rows = []Row{row}
 	}
@@ -99,9 +101,17 @@ func (r *reading) cgroupPart(id, base string, list []line) *Part {
 }
 
 // cgroupValues are the series of a file's lines.
-func (p *Part) cgroupValues(id, base string, texts []string) []Value {
+func (r *reading) cgroupValues(p *Part, id, base string, texts []string) []Value {
 	f := cgroupFiles[base]
 	switch {
+	case base == "memory.events.local" && r.events:
+		p.say("not used: memory.events beside it has the same and what is below the group")
+		return nil
+	case base == "io.stat":
+		return p.ioValues(id, texts)
+	case base == "memory.high":
+		p.say("%s", texts[0])
+		return nil
 	case f.pressure != "":
 		return p.cgroupPressure(id, f.pressure, texts)
 	case f.one.name != "":

@@ -37,6 +37,11 @@ func memoryEvent(event string) cgroupKey {
 	return cgroupKey{name: "container_memory_events_total", label: "event", of: event, kind: Total, scale: 1, telling: event != "low"}
 }
 
+// memoryEvents are those of version 2.
+var memoryEvents = cgroupEntry{keys: map[string]cgroupKey{
+	"low": memoryEvent("low"), "high": memoryEvent("high"), "max": memoryEvent("max"), "oom": memoryEvent("oom"), "oom_kill": memoryEvent("oom_kill"),
+}}
+
 func oneOf(name string, kind Kind) cgroupEntry {
 	return cgroupEntry{one: cgroupKey{name: name, kind: kind, scale: 1}}
 }
@@ -61,11 +66,9 @@ var cgroupFiles = map[string]cgroupEntry{
 	"memory.max":            oneOf("container_spec_memory_limit_bytes", Gauge),
 	"memory.high":           {},
 	"memory.swap.current":   {one: statBytes("swap")},
-	"memory.events": {keys: map[string]cgroupKey{
-		"low": memoryEvent("low"), "high": memoryEvent("high"), "max": memoryEvent("max"), "oom": memoryEvent("oom"), "oom_kill": memoryEvent("oom_kill"),
-	}},
-	"memory.events.local": {},
-	"memory.oom_control":  {keys: map[string]cgroupKey{"oom_kill": memoryEvent("oom_kill")}},
+	"memory.events":         memoryEvents,
+	"memory.events.local":   memoryEvents,
+	"memory.oom_control":    {keys: map[string]cgroupKey{"oom_kill": memoryEvent("oom_kill")}},
 	"memory.stat": {keys: map[string]cgroupKey{
 		"total_cache": statBytes("file"), "total_rss": statBytes("anon"), "total_shmem": statBytes("shmem"),
 		"total_mapped_file": statBytes("file_mapped"), "total_dirty": statBytes("file_dirty"), "total_writeback": statBytes("file_writeback"),

@@ -26,14 +26,26 @@ var dateLayouts = []string{
 	"01/02/06 03:04:05 PM",
 }
 
-var framed = regexp.MustCompile(`^(?:zzz \*{3}|[=#*\-+ ]+)?\s*(.*?)\s*[=#*\-+ ]*$`)
+var (
+	framed  = regexp.MustCompile(`^(?:zzz \*{3}|[=#*\-+ ]+)?\s*(.*?)\s*[=#*\-+ ]*$`)
+	counted = regexp.MustCompile(`^zzz <([^<>]+)>(?: \w+: ?[0-9]+)*$`) // ExaWatcher
+)
 
 // dateLine reads a line that is nothing but a time. What it does not say about
 // the zone is taken as the given one.
-func dateLine(text string, zone *time.Location) (time.Time, bool) {
+func dateLine(text string, zone *time.Location) (at time.Time, ok bool) {
+	at, _, ok = zonedLine(text, zone)
+	return at, ok
+}
+
+// zonedLine does so and gives the name of a zone that does not tell which it is.
+func zonedLine(text string, zone *time.Location) (at time.Time, doubtful string, ok bool) {
 	text = strings.TrimSpace(text)
 	if len(text) < 17 || len(text) > 64 {
-		return time.Time{}, false
+		return time.Time{}, "", false
+	}
+	if m := counted.FindStringSubmatch(text); m != nil {
+		text = m[1]
 	}
 	if m := framed.FindStringSubmatch(text); m != nil {
 		text = m[1]
@@ -41,10 +53,20 @@ func dateLine(text string, zone *time.Location) (time.Time, bool) {
 	text = strings.TrimPrefix(text, "Time: ")
 	for _, layout := range dateLayouts {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil && plausible(t) {
-			return t, true
+			at, doubtful = zoned(t, zone)
+			return at, doubtful, true
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}, "", false
+}
+
+// dateLine reads a line that is nothing but a time and notes a doubtful zone.
+func (r *reading) dateLine(text string) (time.Time, bool) {
+	at, doubtful, ok := zonedLine(text, r.o.Zone)
+	if doubtful != "" {
+		r.doubtful = doubtful
+	}
+	return at, ok
 }
 
 // plausible keeps years out in which no Linux ran.

@@ -27,8 +27,21 @@ func (r *reading) sayDirty() {
 		r.meminfo.note(0, "whether that pauses writers depends on the limits. Run: sysctl vm.dirty_ratio vm.dirty_bytes vm.dirty_background_ratio vm.dirty_background_bytes")
 		return
 	}
-	r.meminfo.say("Dirty and Writeback: %.0f MiB; by vm.dirty_* writers are paused from about %.0f MiB on", level/(1<<20), (limit+min(background, limit))/2/(1<<20))
+	ceiling := (limit + min(background, limit)) / 2
+	r.meminfo.say("Dirty and Writeback: %.0f MiB; by vm.dirty_* writers are paused from about %.0f MiB on", level/(1<<20), ceiling/(1<<20))
+	if level > nearCeiling*ceiling {
+		r.meminfo.sign(r.meminfo.From, "dirty pages stand at %.0f %% of the point where writers are paused", 100*level/ceiling)
+		r.meminfo.grown(DirtyShare, 100*level/ceiling)
+	}
 }
+
+// nearCeiling is a share of the ceiling from which on the kernel may hold the level
+// there: it holds it around a point between the two limits.
+const nearCeiling = 0.9
+
+// DirtyShare is the name in [Grown] of the level of dirty pages, in percent of where
+// writers are paused; it is there if the level is near.
+const DirtyShare = "dirty share"
 
 // dirtyLimit is a limit in bytes, 0 if it is not known: bytes go before a share.
 func (r *reading) dirtyLimit(inBytes, share string, dirtyable float64) float64 {

@@ -55,6 +55,9 @@ func dump(text Text) []byte {
 		for _, s := range p.Says {
 			fmt.Fprintf(&b, "  says: %s\n", s)
 		}
+		for _, n := range p.Signs {
+			fmt.Fprintf(&b, "  sign: line %d: %s\n", n.Line, n.Text)
+		}
 		for _, n := range p.Notes {
 			fmt.Fprintf(&b, "  note: line %d: %s\n", n.Line, n.Text)
 		}

@@ -21,12 +21,17 @@ type iostat struct {
 	ended    bool               // the table may be over: only a row that fits goes on with it
 	wait     map[string]float64 // worst await by device, milliseconds
 	queue    map[string]float64
+	dates    []started // lines that are a time, by the report that follows
+	anew     []int     // headings of sysstat, by the report that follows
 }
 
 // readIostat reads reports of iostat, with or without the CPU lines and -x.
 func readIostat(r *reading, list []line) (*Part, int) {
 	t := &iostat{r: r, part: &Part{Format: "iostat"}, wait: map[string]float64{}, queue: map[string]float64{}}
 	at, n, gaps := r.at, 0, 0
+	if !at.IsZero() {
+		t.dates = append(t.dates, started{0, at})
+	}
 	for i := 0; i < len(list); {
 		used := t.take(list[i:], at)
 		switch {
@@ -55,11 +60,43 @@ func readIostat(r *reading, list []line) (*Part, int) {
 
 // skip takes in what stands between reports.
 func (t *iostat) skip(l line, at *time.Time) bool {
-	if d, ok := dateLine(l.text, t.r.o.Zone); ok {
+	if d, ok := t.r.dateLine(l.text); ok {
 		*at = d
+		t.dates = append(t.dates, started{len(t.reports), d})
 		return true
 	}
+	if sysstat.MatchString(l.text) {
+		t.anew = append(t.anew, len(t.reports))
+		return t.r.heading(l.text)
+	}
 	return t.r.heading(l.text) && len(t.r.command) == 0
+}
+
+// starts are where iostat was started anew: below another heading of its own, or
+// below a time that several reports follow. A time above each report is what -t
+// prints.
+func (t *iostat) starts() []started {
+	if len(t.anew) > 0 {
+		list := []started{{0, t.dated(0)}}
+		for _, row := range t.anew {
+			list = append(list, started{row, t.dated(row)})
+		}
+		return list
+	}
+	if len(t.dates) > 0 && t.dates[0].row == 0 && len(t.reports) > len(t.dates) {
+		return t.dates
+	}
+	return nil
+}
+
+// dated is the time above a report, zero if there is none.
+func (t *iostat) dated(row int) time.Time {
+	for _, d := range t.dates {
+		if d.row == row {
+			return d.at
+		}
+	}
+	return time.Time{}
 }
 
 // take reads a heading or a row; 0 if the line is neither.
@@ -201,15 +238,9 @@ func (t *iostat) finish() {
 	if t.extended {
 		p.Format = "iostat -x"
 	}
-	p.Rows = t.reports
+	p.Rows, p.starts = t.reports, t.starts()
 	interval, noFirst := t.r.asked("iostat", "y")
-	p.Interval = stampedInterval(p.Rows)
-	if p.Interval == 0 {
-		p.Interval = interval
-	}
-	if !noFirst {
-		p.dropFirst("iostat -x")
-	}
+	p.settleRows("iostat -x", t.r.ran("iostat"), interval, noFirst)
 	devices := map[string]bool{}
 	for _, row := range p.Rows {
 		for _, v := range row.Values {

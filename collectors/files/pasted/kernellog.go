@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -46,8 +47,21 @@ func readHung(r *reading, list []line) (*Part, int) {
 		p.say("%s (pid %s) did not run for %s s; no stack below it", m[1], m[2], m[3])
 		return p, n
 	}
-	p.say("%s (pid %s) did not run for %s s: %s", m[1], m[2], m[3], explain(wait, function))
+	p.say("%s (pid %s) did not run for %s s: %s", m[1], m[2], m[3], hungWords(m[1], wait, function))
+	p.sign(list[0].no, "%s did not run for %s s: %s", m[1], m[3], hungWords(m[1], wait, function))
 	return p, n
+}
+
+// journalThread is the thread that writes the journal of a file system of ext4.
+var journalThread = regexp.MustCompile(`^jbd2/(.+)-[0-9]+$`)
+
+// hungWords says where a hung task waits. The journal's own thread waits for the
+// disk, and everybody who waits for the journal waits for it.
+func hungWords(task, wait, function string) string {
+	if m := journalThread.FindStringSubmatch(task); m != nil {
+		return fmt.Sprintf("it is the journal of %s, which waits for that disk (%s), and whoever waits for the journal waits with it", m[1], function)
+	}
+	return explain(wait, function)
 }
 
 // logTime reads the stamp of a kernel log line, if it has a wall clock or counts

@@ -43,7 +43,7 @@ func (r *reading) freeOnce(p *Part, list []line) (Row, int) {
 	if len(heads) < 3 || freeHeads[heads[0]] != "total" || freeHeads[heads[1]] != "used" {
 		return Row{}, 0
 	}
-	row := Row{Line: list[0].no, At: r.at}
+	row, memory := Row{Line: list[0].no, At: r.at}, unknownShortage()
 	scale := r.freeScale()
 	used := 1
 	for used < len(list) && used < 5 {
@@ -55,20 +55,48 @@ func (r *reading) freeOnce(p *Part, list []line) (Row, int) {
 		switch kind {
 		case "Mem", "内存", "Speicher", "Spch", "Mém":
 			row.Values = append(row.Values, memoryRow(p, list[used].no, heads, words[1:], scale)...)
+			memory.available, memory.total = valueOf(row, "node_memory_MemAvailable_bytes"), valueOf(row, "node_memory_MemTotal_bytes")
 		case "Swap", "交换", "Partition", "Échange":
+			memory.swapTotal, memory.swapFree = sizeAt(words, 1, scale), sizeAt(words, 3, scale)
 			if v, ok := humanSize(words[2], scale); ok {
 				row.Values = append(row.Values, Value{model.NewSeries("stallmark_swap_used_bytes", "device", "all"), Gauge, v})
 			}
 		case "-/+", "Total", "Low", "High", "总量":
 		default:
-			return row, used
+			return r.freeDone(p, row, memory), used
 		}
 		used++
 	}
 	if used == 1 {
 		return Row{}, 0
 	}
-	return row, used
+	return r.freeDone(p, row, memory), used
+}
+
+// freeDone says what stands out in a reading.
+func (r *reading) freeDone(p *Part, row Row, memory shortage) Row {
+	p.signShortage(row.Line, memory)
+	return row
+}
+
+// sizeAt is the size in a column, -1 if there is none.
+func sizeAt(words []string, i int, scale float64) float64 {
+	if i < len(words) {
+		if v, ok := humanSize(words[i], scale); ok {
+			return v
+		}
+	}
+	return -1
+}
+
+// valueOf is the value of a series in a row, -1 if there is none.
+func valueOf(row Row, name string) float64 {
+	for _, v := range row.Values {
+		if v.Series.Name == name {
+			return v.V
+		}
+	}
+	return -1
 }
 
 // memoryRow reads the row of physical memory.

@@ -9,18 +9,22 @@ import (
 
 // Part is one piece of a text that was recognised: a table, a snapshot, a log.
 type Part struct {
-	File     string        // name of the text it is from
-	From, To int           // its first and last line, counted from 1
-	Format   string        // "vmstat", "iostat", "sar -B", "meminfo" ...
-	Says     []string      // what can be read from it, in words
-	Notes    []Note        // what could not, or only with an assumption
-	Interval time.Duration // between rows; 0 if unknown or if there is one reading only
-	Rows     []Row         // in the order of the text
-	Files    []File        // contents of files of /proc and /sys
-	Events   []model.Event // with a time of their own, or zero if the text gives none
+	File     string             // name of the text it is from
+	From, To int                // its first and last line, counted from 1
+	Format   string             // "vmstat", "iostat", "sar -B", "meminfo" ...
+	Says     []string           // what can be read from it, in words
+	Signs    []Note             // what stands out, in words: it is no verdict
+	Notes    []Note             // what could not, or only with an assumption
+	Interval time.Duration      // between rows; 0 if unknown or if there is one reading only
+	Rows     []Row              // in the order of the text
+	Files    []File             // contents of files of /proc and /sys
+	Events   []model.Event      // with a time of their own, or zero if the text gives none
+	Grown    map[string]float64 // counters that grew since a copy without a time
 	Facts    map[string]string
 	Logged   bool // its lines are of a log, whose reader wants them too
 	lines    []line
+	weight   int       // of readings of one kind the heaviest tells most
+	starts   []started // of the tool that printed it, where a collector began it anew
 }
 
 // Note is a remark about a line; Line is 0 if it is about the part.
@@ -55,10 +59,11 @@ type Value struct {
 
 // File is a file of /proc or /sys that was pasted whole.
 type File struct {
-	Line int
-	At   time.Time // zero if the text does not say
-	Path string    // "proc/vmstat"
-	Data []byte
+	Line  int
+	At    time.Time     // zero if the text does not say
+	After time.Duration // since the copy before it, 0 if nothing tells
+	Path  string        // "proc/vmstat"
+	Data  []byte
 }
 
 // maxNotes bounds the remarks of a part: a broken table has one a line.
@@ -71,6 +76,13 @@ func (p *Part) note(line int, format string, args ...any) {
 		p.Notes = append(p.Notes, Note{line, fmt.Sprintf(format, args...)})
 	case len(p.Notes) == maxNotes:
 		p.Notes = append(p.Notes, Note{line, "and more of this kind"})
+	}
+}
+
+// sign adds a sentence about what stands out.
+func (p *Part) sign(line int, format string, args ...any) {
+	if len(p.Signs) < maxNotes {
+		p.Signs = append(p.Signs, Note{line, fmt.Sprintf(format, args...)})
 	}
 }
 

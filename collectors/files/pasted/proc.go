@@ -17,6 +17,17 @@ var (
 	irqLine     = regexp.MustCompile(`^\s*[A-Z0-9]+:(?:\s+[0-9]+)+(?:\s+\S.*)?$`)
 )
 
+// once is how many of the first n lines are one copy of a file: its first key again
+// begins another.
+func once(list []line, n int) int {
+	for i := 1; i < n; i++ {
+		if list[i].fields()[0] == list[0].fields()[0] {
+			return i
+		}
+	}
+	return n
+}
+
 // run counts the leading lines that match.
 func run(list []line, pattern *regexp.Regexp) int {
 	n := 0
@@ -33,17 +44,18 @@ func (r *reading) file(format, path string, list []line, n int) *Part {
 		b.WriteString(strings.TrimSpace(l.text))
 		b.WriteByte('\n')
 	}
-	return &Part{Format: format, Files: []File{{Line: list[0].no, At: r.at, Path: path, Data: []byte(b.String())}}}
+	return &Part{Format: format, Files: []File{{Line: list[0].no, At: r.at, After: r.after(), Path: path, Data: []byte(b.String())}}}
 }
 
 // readMeminfo reads /proc/meminfo, whole or in part.
 func readMeminfo(r *reading, list []line) (*Part, int) {
-	n := run(list, meminfoLine)
+	n := once(list, run(list, meminfoLine))
 	if n < 3 || !hasKey(list[:n], "MemTotal:", "MemFree:", "MemAvailable:", "Dirty:", "Cached:") {
 		return nil, 0
 	}
 	p := r.file("meminfo", "proc/meminfo", list, n)
 	p.say("%d lines of /proc/meminfo", n)
+	p.signShortage(list[0].no, meminfoShortage(p.Files[0].Data))
 	r.meminfo = p
 	if !hasKey(list[:n], "MemTotal:") {
 		p.note(list[0].no, "a part of the file only: MemTotal is not in it")
@@ -66,7 +78,7 @@ func hasKey(list []line, keys ...string) bool {
 
 // readVmstatFile reads /proc/vmstat, whole or what grep left of it.
 func readVmstatFile(r *reading, list []line) (*Part, int) {
-	n := run(list, vmstatLine)
+	n := once(list, run(list, vmstatLine))
 	if n == 0 || r.path != "proc/vmstat" && !(n >= 3 && hasPrefix(list[:n], "nr_", "pg", "allocstall", "compact_", "thp_", "workingset_", "numa_", "pswp")) {
 		return nil, 0
 	}
@@ -106,7 +118,7 @@ func readInterrupts(r *reading, list []line) (*Part, int) {
 		b.WriteString(l.text)
 		b.WriteByte('\n')
 	}
-	p.Files = []File{{Line: list[0].no, At: r.at, Path: "proc/interrupts", Data: []byte(b.String())}}
+	p.Files = []File{{Line: list[0].no, At: r.at, After: r.after(), Path: "proc/interrupts", Data: []byte(b.String())}}
 	p.say("/proc/interrupts of %d CPUs", len(words))
 	return p, n
 }
@@ -148,7 +160,8 @@ func (r *reading) sortGrepped(p *Part) {
 		if id, base, ok := cgroupFile(f.Path); ok {
 			row.Line = cmp.Or(row.Line, f.Line)
 			p.say("%s of %s", base, shorten(id))
-			row.Values = append(row.Values, p.cgroupValues(id, base, rows)...)
+			r.takeMemory(p, f.Line, id, base, rows)
+			row.Values = append(row.Values, r.cgroupValues(p, id, base, rows)...)
 			continue
 		}
 		if threadFile.MatchString(f.Path) {

@@ -2,7 +2,7 @@ package pasted
 
 import (
 	"bytes"
-	"path"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,7 +22,8 @@ type Text struct {
 	Name  string
 	Lines int
 	Parts []*Part
-	Left  []Left // what belongs to no part: logs, prose
+	Left  []Left   // what belongs to no part: logs, prose
+	Notes []string // remarks about all of it
 }
 
 // Left is a run of lines that no format claims.
@@ -48,6 +49,7 @@ func Read(name string, data []byte, o Options) Text {
 	list := lines(data)
 	t.Lines = len(list)
 	r := &reading{o: o, name: name, page: float64(o.PageSize)}
+	r.events = slices.ContainsFunc(list, func(l line) bool { return wholeEvents.MatchString(l.text) })
 	for i := 0; i < len(list); {
 		if loggedLine(list[i].text) {
 			t.leave(list[i])
@@ -69,6 +71,11 @@ func Read(name string, data []byte, o Options) Text {
 		i += n
 	}
 	r.sayDirty()
+	t.signGrowth()
+	t.Parts = joinAlike(t.Parts)
+	if r.doubtful != "" {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: the zone %s is that of several countries: its times are taken to be UTC", name, r.doubtful))
+	}
 	return t
 }
 
@@ -84,17 +91,22 @@ func (t *Text) leave(l line) {
 
 // reading is what the lines before have told about those that follow.
 type reading struct {
-	o       Options
-	name    string
-	page    float64            // bytes of a page
-	command []string           // the last command line
-	path    string             // of the file whose contents follow, "proc/vmstat"
-	at      time.Time          // the last line that was a time; used once
-	filesAt time.Time          // of the files, stacks and listings above, which holds for those that follow
-	meminfo *Part              // the last one
-	limits  map[string]float64 // vm.dirty_* that were seen
-	cpus    float64            // from a heading that says it; 0 if unknown
-	day     time.Time          // from a heading of sysstat; zero if unknown
+	o        Options
+	name     string
+	page     float64                 // bytes of a page
+	command  []string                // the last command line
+	slept    time.Duration           // by that command line, between copies
+	loop     bool                    // which repeats them
+	path     string                  // of the file whose contents follow, "proc/vmstat"
+	at       time.Time               // the last line that was a time; used once
+	filesAt  time.Time               // of the files, stacks and listings above, which holds for those that follow
+	meminfo  *Part                   // the last one
+	groups   map[string]*groupMemory // of cgroups, by their paths
+	events   bool                    // the text has memory.events, beside which its local twin says nothing new
+	limits   map[string]float64      // vm.dirty_* that were seen
+	cpus     float64                 // from a heading that says it; 0 if unknown
+	day      time.Time               // from a heading of sysstat; zero if unknown
+	doubtful string                  // the name of a zone that does not tell which it is
 }
 
 // format reads a part that begins at the first line; n is 0 if none does.
@@ -104,7 +116,7 @@ type format func(r *reading, list []line) (part *Part, n int)
 func formats() []format {
 	return []format{
 		readJSON, readVmstat, readIostat, readSar, readSadf, readPidstat, readJstat, readAtop, readFree, readTop, readBusyTop, readUptime, readPs,
-		readGrepped, readMeminfo, readCgroup, readVmstatFile, readSysctl, readInterrupts, readPressure, readHung, readMemoryReport,
+		readProcessStat, readGrepped, readMeminfo, readCgroup, readVmstatFile, readSysctl, readInterrupts, readPressure, readHung, readMemoryReport,
 		readStack, readWchan, readNotUsed,
 	}
 }
@@ -124,7 +136,7 @@ func (r *reading) next(list []line) (part *Part, n int) {
 	if list[0].blank() || fence(list[0].text) || r.heading(list[0].text) {
 		return nil, 1
 	}
-	if at, ok := dateLine(list[0].text, r.o.Zone); ok {
+	if at, ok := r.dateLine(list[0].text); ok {
 		r.at, r.filesAt = at, time.Time{}
 		return nil, 1
 	}
@@ -165,7 +177,10 @@ var (
 	prompt   = regexp.MustCompile(`^\s*(?:\(?[\w.-]+\)?\s*)?(?:\[?[\w.-]+@[\w.-]+[^$#>%]*\]?\s*)?[$#%]\s*((?:sudo\s+)?[a-z/][\w./-]*(?:\s+.*)?)$`)
 	headOf   = regexp.MustCompile(`^==> /?((?:proc|sys)/[\w./:@\\,-]+) <==$`)
 	pathLine = regexp.MustCompile(`^(?:[\s=#*-]*)/((?:proc|sys)/[\w./@\\,-]+):?[\s=#*-]*$`)
-	sysstat  = regexp.MustCompile(`^Linux (\S+) \(([^)]*)\)\s+(\S+)(?:\s+\S+)?(?:\s+\(([0-9]+) CPUs?\))?\s*$`)
+	// bareCommand is a command line that somebody has copied without the prompt.
+	bareCommand = regexp.MustCompile(`^((?:sudo )?(?:vmstat|iostat|sar|mpstat|pidstat|free|jstat)(?: +-[-a-zA-Z]+| +[0-9]+| +[A-Z]+)+) *:?$`)
+	collector   = regexp.MustCompile(`^(?:Linux OSW\w* v\S+(?: \S+)?|(SNAP_INTERVAL|CPU_CORES|VCPUS|OSWBB_ARCHIVE_DEST) +(\S+))\s*$`)
+	sysstat     = regexp.MustCompile(`^Linux (\S+) \(([^)]*)\)\s+(\S+)(?:\s+\S+)?(?:\s+\(([0-9]+) CPUs?\))?\s*$`)
 )
 
 // heading takes in a line that tells about those that follow.
@@ -182,17 +197,28 @@ func (r *reading) heading(text string) bool {
 		r.path = m[1]
 		return true
 	}
+	if r.collectorHeading(text) {
+		return true
+	}
 	m := prompt.FindStringSubmatch(text)
+	if m == nil {
+		m = bareCommand.FindStringSubmatch(strings.TrimSpace(text))
+	}
 	if m == nil {
 		return false
 	}
-	r.command = strings.Fields(strings.TrimPrefix(m[1], "sudo "))
-	r.path = ""
-	if len(r.command) == 2 && r.command[0] == "cat" {
-		r.path = strings.TrimPrefix(r.command[1], "/")
-		if _, base, ok := cgroupFile(path.Base(r.path)); ok && !strings.HasPrefix(r.path, "sys/") {
-			r.path = base // from inside the cgroup's folder
-		}
+	r.takeCommand(m[1])
+	return true
+}
+
+// collectorHeading takes in the lines at the head of OSWatcher's files.
+func (r *reading) collectorHeading(text string) bool {
+	m := collector.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	if n, err := strconv.Atoi(m[2]); err == nil && n > 0 && n < 1<<16 && (m[1] == "VCPUS" || m[1] == "CPU_CORES" && r.cpus == 0) {
+		r.cpus = float64(n)
 	}
 	return true
 }
@@ -211,10 +237,15 @@ func (r *reading) sysstatHeading(day, cpus string) {
 	}
 }
 
+// ran reports whether the last command line ran a tool.
+func (r *reading) ran(tool string) bool {
+	return len(r.command) > 0 && r.command[0][strings.LastIndexByte(r.command[0], '/')+1:] == tool
+}
+
 // asked gives the interval of the last command if it was this tool, and whether
 // it had one of the given flags.
 func (r *reading) asked(tool string, flags string) (interval time.Duration, flagged bool) {
-	if len(r.command) == 0 || r.command[0][strings.LastIndexByte(r.command[0], '/')+1:] != tool {
+	if !r.ran(tool) {
 		return 0, false
 	}
 	for _, arg := range r.command[1:] {
@@ -230,7 +261,8 @@ func (r *reading) asked(tool string, flags string) (interval time.Duration, flag
 }
 
 // Log is the lines that may be of a log: what no format claims, and messages of
-// the kernel.
+// the kernel. Each has the number that it has in the text: the lines of the other
+// parts are empty.
 func (t Text) Log() []byte {
 	runs := slices.Clone(t.Left)
 	for _, p := range t.Parts {
@@ -240,7 +272,12 @@ func (t Text) Log() []byte {
 	}
 	slices.SortFunc(runs, func(a, b Left) int { return a.From - b.From })
 	var b bytes.Buffer
+	last := 0
 	for _, run := range runs {
+		for ; last+1 < run.From; last++ {
+			b.WriteByte('\n')
+		}
+		last = run.From + len(run.Text) - 1
 		for _, text := range run.Text {
 			b.WriteString(text)
 			b.WriteByte('\n')

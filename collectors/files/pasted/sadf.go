@@ -243,7 +243,7 @@ func (p *Part) finishJSON(r *reading) {
 	}
 	if len(p.Rows) > 0 && p.Rows[0].At.IsZero() {
 		if _, noFirst := r.asked("iostat", "y"); !noFirst {
-			p.dropFirst("iostat -x")
+			p.dropFirst("iostat -x", r.ran("iostat"))
 		}
 	}
 	p.say("%d reports, %v apart", len(p.Rows), p.Interval)

@@ -16,12 +16,14 @@ type Timeline struct {
 	Notes    []string // what had to be assumed
 	Given    []string // names of the series that there are, sorted
 
-	tables bool // a tool printed some of it
-	tracks []*track
-	ticks  []tick
-	events []model.Event
-	spans  []span
-	taken  time.Time
+	tables   bool // a tool printed some of it
+	tracks   []*track
+	ticks    []tick
+	events   []model.Event
+	spans    []span
+	taken    time.Time
+	apart    time.Duration // of the readings
+	readings int           // of files, at different times
 }
 
 // Bounds of a timeline.
@@ -56,6 +58,8 @@ func NewTimeline(texts []Text, taken time.Time) *Timeline {
 	}
 	t.Interval = t.step()
 	t.settle()
+	t.readings = len(t.ticks)
+	t.refine()
 	t.cover()
 	return t
 }
@@ -146,12 +150,17 @@ func (t *Timeline) addEvents(p *Part, end time.Time) {
 // cannot be told apart, so only the last one counts.
 func (t *Timeline) addFiles(text Text, end time.Time) {
 	unstamped := map[string]int{}
+	slept := sleeps(text)
 	for _, p := range text.Parts {
 		for _, f := range p.Files {
 			at := f.At.UTC().Truncate(time.Millisecond)
 			if f.At.IsZero() {
 				at = end
-				unstamped[f.Path]++
+				if left := slept[f.Path]; len(left) > 0 {
+					at, slept[f.Path] = end.Add(-left[0]), left[1:]
+				} else {
+					unstamped[f.Path]++
+				}
 			}
 			t.tickAt(at).files[f.Path] = f.Data
 		}
@@ -163,6 +172,30 @@ func (t *Timeline) addFiles(text Text, end time.Time) {
 		}
 	}
 	slices.Sort(t.Notes)
+}
+
+// sleeps are, of the files whose copies were made with known sleeps between them,
+// how long before the last each was.
+func sleeps(text Text) map[string][]time.Duration {
+	after := map[string][]time.Duration{}
+	for _, p := range text.Parts {
+		for _, f := range p.Files {
+			if f.At.IsZero() {
+				after[f.Path] = append(after[f.Path], f.After)
+			}
+		}
+	}
+	for path, list := range after {
+		if len(list) < 2 || slices.Contains(list[1:], 0) {
+			delete(after, path)
+			continue
+		}
+		var before time.Duration
+		for i := len(list) - 1; i >= 0; i-- {
+			list[i], before = before, before+list[i]
+		}
+	}
+	return after
 }
 
 // tickAt is the tick at a time.
@@ -271,13 +304,14 @@ func (t *Timeline) Waits() []string {
 }
 
 // KernelOverTime reports whether it is files of the kernel, each with its time, at
-// several times, and no tool's table: counters that can be followed as on a host.
+// three times at least, and no tool's table: counters that can be followed as on a
+// host. What came between two copies alone is taken to have come evenly.
 func (t *Timeline) KernelOverTime() bool {
-	times := len(t.ticks)
+	times := t.readings
 	for _, tr := range t.tracks {
 		times = max(times, len(tr.rows))
 	}
-	return !t.tables && times > 1
+	return !t.tables && times > 2
 }
 
 // Beat is one time with what was read up to it.

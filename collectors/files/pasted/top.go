@@ -31,13 +31,20 @@ func readTop(r *reading, list []line) (*Part, int) {
 			row.Values = append(row.Values, Value{model.NewSeries(name), Gauge, v})
 		}
 	}
-	one := topOnes{}
+	one, memory := topOnes{}, unknownShortage()
+	var table taskTable
+	var tasks []task
 	n := 1
 	for ; n < len(list) && n < 400 && !topFirst.MatchString(list[n].text); n++ {
 		text := strings.TrimSpace(list[n].text)
 		known := false
 		for _, part := range topParts(text) {
-			known = one.take(part) || r.topLine(p, &row, part) || known
+			known = one.take(part) || r.topLine(p, &row, &memory, part) || known
+		}
+		if t, ok := newTaskTable(list[n].fields()); ok {
+			table = t
+		} else if k, ok := table.row(list[n]); ok {
+			tasks = append(tasks, k)
 		}
 		if !known && text == "" && n > 6 && !slices.Contains(list[min(n+1, len(list)-1)].fields(), "PID") {
 			break
@@ -48,6 +55,8 @@ func readTop(r *reading, list []line) (*Part, int) {
 	}
 	p.Rows = append(p.Rows, row)
 	one.say(p)
+	p.signShortage(list[0].no, memory)
+	p.signTasks(tasks)
 	p.note(list[0].no, "one reading: CPU shares are of a moment, or since boot in the first")
 	return p, n
 }
@@ -59,7 +68,7 @@ func taskRow(l line) bool {
 }
 
 // topLine takes a line of the head.
-func (r *reading) topLine(p *Part, row *Row, text string) bool {
+func (r *reading) topLine(p *Part, row *Row, memory *shortage, text string) bool {
 	if m := topCPU.FindStringSubmatch(text); m != nil {
 		var busy []string
 		for _, s := range topShare.FindAllStringSubmatch(m[1], -1) {
@@ -83,11 +92,29 @@ func (r *reading) topLine(p *Part, row *Row, text string) bool {
 		if swap {
 			name = map[string]string{"avail": "MemAvailable", "cached": "Cached"}[a[3]]
 		}
+		if ok {
+			memory.take(a[3], swap, v*unit)
+		}
 		if ok && name != "" {
 			row.Values = append(row.Values, Value{model.NewSeries("node_memory_" + name + "_bytes"), Gauge, v * unit})
 		}
 	}
 	return true
+}
+
+// take takes an amount of top's in, in bytes. What is available stands on the line
+// of swap.
+func (s *shortage) take(what string, swap bool, v float64) {
+	switch {
+	case what == "avail":
+		s.available = v
+	case what == "total" && swap:
+		s.swapTotal = v
+	case what == "total":
+		s.total = v
+	case what == "free" && swap:
+		s.swapFree = v
+	}
 }
 
 // topParts are the two things that a wide window has on one line.

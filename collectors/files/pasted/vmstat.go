@@ -55,7 +55,6 @@ type vmstatTable struct {
 	scale   float64 // what -S changes
 	clock   dayClock
 	idle    float64
-	anew    bool // the next row is the first of another run
 }
 
 // readVmstat reads the rows of vmstat, with headings in between.
@@ -63,11 +62,14 @@ func readVmstat(r *reading, list []line) (*Part, int) {
 	t := &vmstatTable{
 		r: r, part: &Part{Format: "vmstat"}, known: vmstatColumns(r.page), zone: r.o.Zone, scale: r.vmstatScale(), idle: 101,
 	}
-	at, n, dated := r.at, 0, false // dated: a collector began vmstat anew below a time
+	at, n, dated := r.at, 0, !r.at.IsZero() // dated: vmstat was started below a time
 	i := 0
 	for i < len(list) {
 		if used := t.header(list[i:]); used > 0 {
-			t.anew, dated = dated, false
+			if dated {
+				t.part.startAnew(at)
+			}
+			dated = false
 			i += used
 			n = i
 			continue
@@ -75,7 +77,7 @@ func readVmstat(r *reading, list []line) (*Part, int) {
 		if t.columns == nil {
 			return nil, 0
 		}
-		if d, ok := dateLine(list[i].text, r.o.Zone); ok {
+		if d, ok := r.dateLine(list[i].text); ok {
 			at, dated = d, true
 			i++
 			continue
@@ -193,11 +195,6 @@ func (t *vmstatTable) row(list []line, at time.Time) int {
 	case clocked > 0 && t.clock.set:
 		at = t.clock.at(tod)
 	}
-	if t.anew {
-		t.anew = false
-		t.part.note(list[0].no, "the first row of a run is the mean since boot and is left out")
-		return used
-	}
 	t.take(Row{Line: list[0].no, At: at}, values)
 	return used
 }
@@ -238,13 +235,7 @@ func cpuValue(mode string, percent, cpus float64) Value {
 func (t *vmstatTable) finish() {
 	p := t.part
 	interval, noFirst := t.r.asked("vmstat", "y")
-	p.Interval = stampedInterval(p.Rows)
-	if p.Interval == 0 {
-		p.Interval = interval
-	}
-	if !noFirst {
-		p.dropFirst("vmstat")
-	}
+	p.settleRows("vmstat", t.r.ran("vmstat"), interval, noFirst)
 	if len(p.Rows) == 0 {
 		return
 	}
@@ -253,7 +244,7 @@ func (t *vmstatTable) finish() {
 		worst(p, "node_vmstat_pswpin")*t.r.page/1024, worst(p, "node_vmstat_pswpout")*t.r.page/1024,
 		worst(p, "node_vmstat_pgpgin"), worst(p, "node_vmstat_pgpgout"), t.idle)
 	if b := mean(p, "node_procs_blocked"); b >= 2 {
-		p.say("%.1f tasks wait at a time for a disk or for a lock whose holder does; which, vmstat does not tell. Run: iostat -x 1 60", b)
+		p.sign(p.Rows[0].Line, "%.1f tasks wait at a time for a disk or for a lock whose holder does; which, vmstat does not tell. Run: iostat -x 1 60", b)
 	}
 	t.r.addCPUs(p)
 }
@@ -295,15 +286,36 @@ func (r *reading) addCPUs(p *Part) {
 	}
 }
 
-// dropFirst leaves out the first report, which is the mean since boot.
-func (p *Part) dropFirst(tool string) {
+// settleRows leaves out what is the mean since boot and finds how far apart the
+// others are: by their times, else by the command, if that was seen.
+func (p *Part) settleRows(tool string, asked bool, interval time.Duration, noFirst bool) {
+	if len(p.starts) > 0 && !p.starts[0].at.IsZero() || len(p.starts) > 1 {
+		p.placeRows(tool, interval, noFirst)
+	} else {
+		p.Interval = stampedInterval(p.Rows)
+		if !noFirst {
+			p.dropFirst(tool, asked)
+		}
+	}
+	if p.Interval == 0 {
+		p.Interval = interval
+	}
+}
+
+// dropFirst leaves out the first report, which is the mean since boot. With -y there
+// is none, which only the command line tells.
+func (p *Part) dropFirst(tool string, asked bool) {
+	unless := ""
+	if !asked {
+		unless = " (unless -y was given: then put the command line above it)"
+	}
 	switch len(p.Rows) {
 	case 0:
 	case 1:
-		p.note(p.Rows[0].Line, "the only report of %s is the mean since boot: it says nothing about a stall. Run: %s 1 60", tool, tool)
+		p.note(p.Rows[0].Line, "the only report of %s is the mean since boot%s: it says nothing about a stall. Run: %s 1 60", tool, unless, tool)
 		p.Rows = nil
 	default:
-		p.note(p.Rows[0].Line, "the first report is the mean since boot and is left out")
+		p.note(p.Rows[0].Line, "the first report is the mean since boot%s and is left out", unless)
 		p.Rows = p.Rows[1:]
 	}
 }

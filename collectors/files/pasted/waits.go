@@ -90,7 +90,15 @@ func (r *reading) waitOf(p *Part, path string, data []byte) {
 	if pid != "" {
 		attrs["pid"] = pid
 	}
+	p.signWait(0, who, wait, function)
 	p.Events = append(p.Events, model.Event{From: r.moment(), To: r.moment(), Kind: model.EventBlocked, Text: who + " in " + function, Attrs: attrs})
+}
+
+// signWait says that a thread was seen in a wait that stalls are known for.
+func (p *Part) signWait(line int, who, wait, function string) {
+	if wait != "" && wait != "other" {
+		p.sign(line, "%s was seen %s", who, explain(wait, function))
+	}
 }
 
 // maxTasks bounds a table of ps.
@@ -108,27 +116,53 @@ func readPs(r *reading, list []line) (*Part, int) {
 	if stateAt < 0 && waitAt < 0 || slices.Contains(heads, "%CPU") && slices.Contains(heads, "TIME+") {
 		return nil, 0
 	}
-	t := psTable{heads: heads, state: stateAt, wait: waitAt, waits: map[string]int{}, function: map[string]string{}}
+	t := psTable{heads: heads, state: stateAt, wait: waitAt, waits: map[string]int{}, function: map[string]string{}, who: map[string][]task{}}
+	table, named := newTaskTable(heads)
+	var tasks []task
 	n := 1
-	for n < len(list) && n < maxTasks && t.row(list[n].fields()) {
+	for n < len(list) && n < maxTasks {
+		k, ok := table.row(list[n])
+		if named && ok {
+			tasks = append(tasks, k)
+		}
+		if !t.row(list[n].fields(), k) {
+			break
+		}
 		n++
 	}
-	p := &Part{Format: "ps"}
+	p := &Part{Format: "ps", weight: t.blocked}
+	p.signTasks(tasks)
 	p.say("%d tasks, %d of them in uninterruptible sleep (D)", n-1, t.blocked)
 	for _, wait := range slices.Sorted(maps.Keys(t.waits)) {
 		function := t.function[wait]
 		p.say("%d %s", t.waits[wait], explain(wait, function))
-		for range min(t.waits[wait], 100) {
-			p.Events = append(p.Events, model.Event{
-				From: r.moment(), To: r.moment(), Kind: model.EventBlocked, Text: "a thread in " + function,
-				Attrs: map[string]string{"wait": wait, "function": function, "stack": function},
-			})
+		p.signWait(list[0].no, countOf(t.waits[wait]), wait, function)
+		for i := range min(t.waits[wait], 100) {
+			attrs := map[string]string{"wait": wait, "function": function, "stack": function}
+			if who := t.who[wait]; i < len(who) {
+				attrs["process"], attrs["thread"], attrs["pid"] = who[i].name, who[i].name, who[i].pid
+			}
+			p.Events = append(p.Events, model.Event{From: r.moment(), To: r.moment(), Kind: model.EventBlocked, Text: "a thread in " + function, Attrs: attrs})
 		}
 	}
 	if t.blocked > 0 && waitAt < 0 {
 		p.note(list[0].no, "what they wait for is not in it: ps -eLo pid,tid,stat,wchan:32,comm | grep ' D'")
 	}
 	return p, n
+}
+
+// cutWaits are names of functions as "ps -l" cuts them, at six letters, where one
+// group alone begins so.
+var cutWaits = map[string]string{
+	"balanc": "balance_dirty_pages", "conges": "congestion_wait", "jbd2_l": "jbd2_log_wait_commit", "do_swa": "do_swap_page", "get_re": "get_request",
+	"blk_mq": "blk_mq_get_tag", "shrink": "shrink_inactive_list", "rq_qos": "rq_qos_wait", "mem_cg": "mem_cgroup_handle_over_high", "wait_o": "wait_on_page_bit",
+}
+
+func countOf(n int) string {
+	if n == 1 {
+		return "a thread"
+	}
+	return fmt.Sprintf("each of %d threads", n)
 }
 
 // psTable is what the rows of ps have told so far.
@@ -138,10 +172,11 @@ type psTable struct {
 	blocked     int
 	waits       map[string]int // by group
 	function    map[string]string
+	who         map[string][]task // those of a group whose names are in the list
 }
 
 // row takes a row; false if it is none.
-func (t *psTable) row(words []string) bool {
+func (t *psTable) row(words []string, k task) bool {
 	pid := slices.Index(t.heads, "PID")
 	if len(words) < len(t.heads)-1 || len(words) <= max(t.state, t.wait) || !numeric(words[pid]) {
 		return false
@@ -149,12 +184,19 @@ func (t *psTable) row(words []string) bool {
 	if t.state >= 0 && strings.HasPrefix(words[t.state], "D") {
 		t.blocked++
 	}
-	if t.wait < 0 {
+	if t.wait < 0 || len(words) >= len(t.heads) && kernelThread.MatchString(words[len(t.heads)-1]) {
 		return true
 	}
-	if wait, function, _ := process.Classify([]byte(words[t.wait])); wait != "" && wait != "other" {
+	name := words[t.wait]
+	if whole := cutWaits[name]; whole != "" {
+		name = whole
+	}
+	if wait, function, _ := process.Classify([]byte(name)); wait != "" && wait != "other" {
 		t.waits[wait]++
 		t.function[wait] = function
+		if k.pid != "" {
+			t.who[wait] = append(t.who[wait], k)
+		}
 	}
 	return true
 }
