@@ -41,7 +41,7 @@ func TestNetdataCVE202432019RunsNoPrograms(t *testing.T) {
 // command to the service at --listen alone (atop CVE-2025-31160: whoever listens
 // on a port was believed; Kafka CVE-2023-25194: a visitor named whom to dial).
 func TestAtopCVE202531160DialsNobody(t *testing.T) {
-	asks := []string{"cmd/stallmark/snapshotcreate.go", "cmd/stallmark/postmortem.go"}
+	asks := []string{"cmd/stallmark/snapshotcreate.go", "cmd/stallmark/postmortem.go", "cmd/stallmark/peer.go"}
 	dials := []string{
 		"net.Dial", "net.DialTimeout", "net.Dialer", "net.DialTCP", "net.DialUDP", "net.DialUnix", "tls.Dial", "unix.Connect", "syscall.Connect",
 		"http.Get", "http.Head", "http.Post", "http.PostForm", "http.Client", "http.DefaultClient", "http.Transport", "http.DefaultTransport",

@@ -115,10 +115,10 @@ func (s *service) restoreBaselines(ctx context.Context) {
 
 // baselinesOf asks the service that runs on this host, if one does, for what it
 // has learned; nil without.
-func baselinesOf(ctx context.Context, listen string) []byte {
+func baselinesOf(ctx context.Context, o *options) []byte {
 	ctx, cancel := context.WithTimeout(ctx, askBaselines)
 	defer cancel()
-	data, err := askService(ctx, listen, "/api/v1/baselines")
+	data, err := askService(ctx, o, "/api/v1/baselines")
 	if err != nil || rules.NewBaselines().Load(data) != nil {
 		return nil
 	}

@@ -103,13 +103,13 @@ func TestBaselinesOfNobody(t *testing.T) {
 		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Write([]byte(answer)) //nolint:errcheck // a test's own client
 		}))
-		if got := baselinesOf(t.Context(), strings.TrimPrefix(s.URL, "http://")); got != nil {
+		if got := baselinesOf(t.Context(), listeningAt(strings.TrimPrefix(s.URL, "http://"))); got != nil {
 			t.Errorf("%s: %q is taken", name, got)
 		}
 		s.Close()
 	}
 	for _, listen := range []string{"", "nonsense", "127.0.0.1:1"} {
-		if got := baselinesOf(t.Context(), listen); got != nil {
+		if got := baselinesOf(t.Context(), listeningAt(listen)); got != nil {
 			t.Errorf("%q: %q", listen, got)
 		}
 	}
@@ -140,4 +140,11 @@ func TestServiceKeepsBaselines(t *testing.T) {
 		t.Errorf("after a restart:\n%s", got)
 	}
 	s.quit()
+}
+
+// listeningAt are the options of a service at an address.
+func listeningAt(address string) *options {
+	o := newOptions()
+	o.listen = address
+	return o
 }

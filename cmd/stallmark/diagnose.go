@@ -196,7 +196,7 @@ func (p *program) watch(ctx context.Context, o *options, pack *rules.Pack) (diag
 	a := newAnalysis(pack, o.interval)
 	sources, waits, _ := m.traced()
 	defer waits.Close()
-	sources = append(sources, newBaselineSource(p.loadBaselines("baselines", baselinesOf(ctx, o.listen))))
+	sources = append(sources, newBaselineSource(p.loadBaselines("baselines", baselinesOf(ctx, o))))
 	var stepErr error
 	sampler, err := collectors.New(collectors.Config{
 		Root: root, Sources: sources, Sink: a.store, Interval: o.interval, Now: p.now,

@@ -79,10 +79,13 @@ func newOptions() *options {
 	}
 }
 
+// installedData is where an installed service keeps its state.
+const installedData = "/var/lib/stallmark"
+
 // defaultData is where a service keeps its state, for root and for others.
 func defaultData() string {
 	if os.Geteuid() == 0 {
-		return "/var/lib/stallmark"
+		return installedData
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"time"
 
+	"stallmark/collectors"
 	"stallmark/rules/postmortem"
 	"stallmark/storage/model"
 )
@@ -45,7 +46,7 @@ func runPostmortem(ctx context.Context, p *program, o *options, args []string) (
 	if len(args) == 1 {
 		id = args[0]
 	} else {
-		body, err := askService(ctx, o.listen, "/api/v1/report?range=24h")
+		body, err := askService(ctx, o, "/api/v1/report?range=24h")
 		if err != nil {
 			return exitUsage, err
 		}
@@ -59,7 +60,7 @@ func runPostmortem(ctx context.Context, p *program, o *options, args []string) (
 		}
 		id = r.Incidents[0].Root
 	}
-	text, err := askService(ctx, o.listen, "/api/v1/incidents/"+url.PathEscape(id)+"/postmortem")
+	text, err := askService(ctx, o, "/api/v1/incidents/"+url.PathEscape(id)+"/postmortem")
 	if errors.Is(err, errNoSuch) {
 		fmt.Fprintf(p.stderr, "there is no finding with the id %s\n", oneLine(id))
 		return exitFound, nil
@@ -74,8 +75,10 @@ func runPostmortem(ctx context.Context, p *program, o *options, args []string) (
 // errNoSuch is that the service knows nothing of it.
 var errNoSuch = errors.New("not found")
 
-// askService gets a path of the service that runs on this host.
-func askService(ctx context.Context, listen, path string) ([]byte, error) {
+// askService gets a path of the service that runs on this host, if it is one whose
+// word counts.
+func askService(ctx context.Context, o *options, path string) ([]byte, error) {
+	listen := o.listen
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, usagef("--listen %s: want HOST:PORT", listen)
@@ -90,7 +93,9 @@ func askService(ctx context.Context, listen, path string) ([]byte, error) {
 		return nil, err
 	}
 	// Never by a proxy: this is about the host itself.
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, DialContext: dialTrusted(collectors.NewLiveRoot(o.paths), o.trustedUsers()),
+	}}
 	answer, err := client.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("no service answers at %s: %w", oneLine(listen), err)

@@ -6,7 +6,10 @@ import (
 	"net/http"
 	"runtime/pprof"
 	"strconv"
+	"strings"
 	"time"
+
+	"stallmark/web/access"
 )
 
 // checkPprof refuses an address that others can reach: a profile shows what the
@@ -34,10 +37,26 @@ func openPprof(o *options) (net.Listener, error) {
 }
 
 // serveProfiles serves until the listener is closed.
-func serveProfiles(l net.Listener) {
-	server := boundedServer(loopbackNames(profiles()))
+func serveProfiles(l net.Listener, admin *access.Admin) {
+	server := boundedServer(loopbackNames(forAdmin(admin, profiles())))
 	server.ReadTimeout = server.WriteTimeout // it ends a request that takes longer
 	_ = server.Serve(boundedListener(l))
+}
+
+// forAdmin lets those in who know the admin token: as a password, which the address
+// that "go tool pprof" is given may hold, or as a bearer's. Other users of the host
+// reach the port too.
+func forAdmin(admin *access.Admin, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, basic := r.BasicAuth()
+		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if basic && admin.Knows(password) || bearer && admin.Knows(token) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="stallmark"`)
+		http.Error(w, "the password is the admin token: http://admin:TOKEN@HOST:PORT/debug/pprof/", http.StatusUnauthorized)
+	})
 }
 
 // loopbackNames refuses requests under a foreign name that resolves to this

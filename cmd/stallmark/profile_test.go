@@ -8,6 +8,8 @@ import (
 	"runtime/pprof"
 	"strings"
 	"testing"
+
+	"stallmark/web/access"
 )
 
 // TestK8sCVE201911248ProfilesAreForThisHostAlone tries addresses that others can
@@ -32,8 +34,15 @@ func TestProfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	go serveProfiles(listener)
-	base := "http://" + listener.Addr().String() + "/debug/pprof/"
+	admin, err := access.NewAdmin(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go serveProfiles(listener, admin)
+	if resp, err := http.Get("http://" + listener.Addr().String() + "/debug/pprof/heap"); err != nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without the token: %v, %v", resp, err)
+	}
+	base := "http://admin:" + admin.Token() + "@" + listener.Addr().String() + "/debug/pprof/"
 	for path, want := range map[string]string{"": "heap", "goroutine?debug=1": "goroutine profile", "heap": "", "profile?seconds=0.01": ""} {
 		resp, err := http.Get(base + path)
 		if err != nil {

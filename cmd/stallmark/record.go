@@ -64,7 +64,7 @@ func (p *program) record(ctx context.Context, o *options, f *os.File) error {
 	m.thorough = true
 	m.logs = p.followLogs(o, m, live, nil)
 	meta := m.meta(p.version, o.interval)
-	meta.Baselines = baselinesOf(ctx, o.listen)
+	meta.Baselines = baselinesOf(ctx, o)
 	w, err := files.NewWriter(f, files.WriterConfig{Meta: meta, Root: live, Filter: process.Recordable})
 	if err != nil {
 		return err

@@ -133,7 +133,7 @@ func (p *program) exportRules(o *options, pack *rules.Pack, problems []rules.Pro
 
 // listCosts prints what the signatures cost the running service.
 func (p *program) listCosts(ctx context.Context, o *options) (int, error) {
-	body, err := askService(ctx, o.listen, "/api/v1/costs")
+	body, err := askService(ctx, o, "/api/v1/costs")
 	if err != nil {
 		return exitUsage, err
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stallmark/storage/model"
+	"stallmark/web/access"
 )
 
 func serveCommand() command {
@@ -47,7 +48,7 @@ Example of a configuration file (--config), all keys optional:
 				{"snapshot-after", "TIME", "how much after it, and so how long after its end it is made", (*period)(&o.snapshotAfter), false},
 				{"no-auto-snapshots", "", "freeze nothing by itself", (*toggle)(&o.noAutoSnapshots), false},
 				{"debug", "", "log more about the recorder itself: each beat that was slow, and why", (*toggle)(&o.debug), false},
-				{"pprof", "HOST:PORT", "serve profiles of this program there, on loopback only", text(&o.pprof), false},
+				{"pprof", "HOST:PORT", "serve profiles of this program there, on loopback and with the admin token only", text(&o.pprof), false},
 				{"retention", "TIME", "how long every sample is kept", (*period)(&o.retention), false},
 				{"rollup-retention", "TIME", "how long one-minute rollups are kept", (*period)(&o.rollupRetention), false},
 				{"max-bytes", "SIZE", "how large the data file may become", (*size)(&o.maxBytes), false},
@@ -81,7 +82,11 @@ func runServe(ctx context.Context, p *program, o *options, args []string) (int, 
 	}
 	if profiles != nil {
 		defer profiles.Close()
-		go serveProfiles(profiles)
+		admin, err := access.NewAdmin(o.data)
+		if err != nil {
+			return exitUsage, errors.Join(err, listener.Close())
+		}
+		go serveProfiles(profiles, admin)
 	}
 	s := &service{
 		program: p, options: o, listener: listener, guard: guard,

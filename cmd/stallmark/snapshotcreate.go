@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"stallmark/collectors"
 	"stallmark/web/access"
 )
 
@@ -33,7 +34,7 @@ func (p *program) createSnapshot(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	base, client, err := serviceClient(o.listen, guard)
+	base, client, err := serviceClient(o.listen, guard, dialTrusted(collectors.NewLiveRoot(o.paths), o.trustedUsers()))
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (p *program) createSnapshot(ctx context.Context, o *options) error {
 // serviceClient is how the service on this machine is asked, and under what
 // address. A service that listens everywhere is asked by the loopback address; of
 // one with TLS the certificate in its own file is wanted, whatever name it has.
-func serviceClient(listen string, guard *access.Config) (base string, client *http.Client, err error) {
+func serviceClient(listen string, guard *access.Config, dial dialer) (base string, client *http.Client, err error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return "", nil, usagef("--listen %s: want HOST:PORT", listen)
@@ -67,6 +68,7 @@ func serviceClient(listen string, guard *access.Config) (base string, client *ht
 	}
 	base = "http://" + net.JoinHostPort(host, port)
 	client = &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client.Transport = &http.Transport{DialContext: dial}
 	if guard.TLS == nil {
 		return base, client, nil
 	}
@@ -74,7 +76,7 @@ func serviceClient(listen string, guard *access.Config) (base string, client *ht
 	if err != nil {
 		return "", nil, err
 	}
-	client.Transport = &http.Transport{TLSClientConfig: &tls.Config{
+	client.Transport = &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
 		InsecureSkipVerify: true, // the name is not checked; the certificate itself is
 		VerifyConnection: func(state tls.ConnectionState) error {

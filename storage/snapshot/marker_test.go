@@ -91,12 +91,14 @@ var spots = map[string]func(s *Snapshot, text string){
 	"line": func(s *Snapshot, text string) {
 		s.Lines[0].Series[0].Labels = []model.Label{{Name: "thread", Value: text}}
 	},
-	"title":       func(s *Snapshot, text string) { s.Meta.Title = text },
-	"left out":    func(s *Snapshot, text string) { s.Meta.Cut = []string{text} },
-	"evidence":    func(s *Snapshot, text string) { s.Report.Findings[0].Evidence = []model.Evidence{{Detail: text}} },
-	"subject":     func(s *Snapshot, text string) { s.Report.Findings[0].Subject = map[string]string{"thread": text} },
-	"remedy":      func(s *Snapshot, text string) { s.Report.Findings[0].Remedy = []model.Remedy{{Apply: text}} },
-	"excerpt":     func(s *Snapshot, text string) { s.Report.Excerpts = []model.Excerpt{{File: "x", Says: []string{text}, Signs: []string{text}}} },
+	"title":    func(s *Snapshot, text string) { s.Meta.Title = text },
+	"left out": func(s *Snapshot, text string) { s.Meta.Cut = []string{text} },
+	"evidence": func(s *Snapshot, text string) { s.Report.Findings[0].Evidence = []model.Evidence{{Detail: text}} },
+	"subject":  func(s *Snapshot, text string) { s.Report.Findings[0].Subject = map[string]string{"thread": text} },
+	"remedy":   func(s *Snapshot, text string) { s.Report.Findings[0].Remedy = []model.Remedy{{Apply: text}} },
+	"excerpt": func(s *Snapshot, text string) {
+		s.Report.Excerpts = []model.Excerpt{{File: "x", Says: []string{text}, Signs: []string{text}}}
+	},
 	"ruled out":   func(s *Snapshot, text string) { s.Report.RuledOut = []model.RuledOut{{Signature: "x", Why: text}} },
 	"unknown":     func(s *Snapshot, text string) { s.Report.Unknown = []model.Unknown{{Signature: "x", Why: text}} },
 	"to be found": func(s *Snapshot, text string) { s.Report.Decide = []string{text} },
