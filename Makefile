@@ -7,7 +7,7 @@ DATA     ?= .build/data
 LISTEN   ?= 127.0.0.1:8411
 GOFILES   = $(shell git ls-files '*.go' ':!:*_templ.go')
 
-.PHONY: run test build bench bench-go bench-cost bench-storm drill lab guest lint generate setup-test clean install uninstall
+.PHONY: run test build bench bench-go bench-logs bench-cost bench-storm drill lab guest lint generate setup-test clean install uninstall
 
 ## run: build and serve this host on http://$(LISTEN), data in $(DATA)
 run: bin/stallmark
@@ -34,7 +34,7 @@ setup-test:
 	@.ci/need chromium chromium
 
 ## bench: the figures of ARCHITECTURE.md; wants an otherwise idle machine
-bench: bench-go bench-cost bench-storm
+bench: bench-go bench-logs bench-cost bench-storm
 
 bench-go:
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./...
@@ -46,6 +46,10 @@ bench-cost: bin/stallmark
 # The beat under real stalls, beside a bare ticker; as root. STORMS="dirty-throttling swap-in" SECONDS_STORM=30
 bench-storm: bin/stallmark bin/stalldrill
 	@.bench/storm
+
+# A log with 100,000 matching lines a second. SECONDS_LOGGED=20
+bench-logs: bin/stallmark
+	@.bench/logs
 
 # Each drill beside a recorder of its own; as root, on a machine that nobody needs meanwhile. A subset:
 #   make drill DRILLS="dirty-throttling idle" TIMES=1
