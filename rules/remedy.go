@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"stallmark/storage/model"
 )
@@ -93,6 +94,9 @@ func (r *RemedyRule) fill(data remedyData, fact func(string) any) (model.Remedy,
 		if err != nil {
 			return model.Remedy{}, false
 		}
+		if part.command {
+			text = fillIn(text, safe.Subject, safeFact)
+		}
 		*part.into = text
 	}
 	return m, true
@@ -102,6 +106,29 @@ func (r *RemedyRule) fill(data remedyData, fact func(string) any) (model.Remedy,
 // and cgroups and the values of facts are other people's text: what is not
 // plain never gets into a command that somebody may paste.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]*$`)
+
+// placeholder is a word in a command that stands for something of a process.
+var placeholder = regexp.MustCompile(`\b(PID|STORE|LOGS|GC_LOG)\b`)
+
+// fillIn puts what is known of the subject's process in the place of such words:
+// its number, and the folders and files that its facts name. A list of folders,
+// or a name that the JVM completes (%p), stays for the reader to fill in.
+func fillIn(command string, subject map[string]any, fact func(string) any) string {
+	pid, _ := subject["pid"].(string)
+	if pid == "" {
+		return command
+	}
+	return placeholder.ReplaceAllStringFunc(command, func(word string) string {
+		if word == "PID" {
+			return pid
+		}
+		value, _ := fact("process." + pid + "." + strings.ToLower(word)).(string)
+		if value == "" || strings.ContainsAny(value, "%,") {
+			return word
+		}
+		return value
+	})
+}
 
 func safeForCommand(v any) any {
 	if s, ok := v.(string); ok && !plainWord.MatchString(s) {

@@ -188,3 +188,22 @@ func quoteYAML(s string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Words that stand for something of the process are filled in as far as it is
+// known and plain; what is not stays for the reader.
+func TestPlaceholdersInCommands(t *testing.T) {
+	src := facts(data(t, `a 1x9`), "process.7.logs", "/home/rmq/logs", "process.7.gc_log", "/x/gc_%p.log", "process.7.store", "/data/$(reboot)")
+	for _, c := range []struct {
+		subject map[string]string
+		want    string
+	}{
+		{map[string]string{"pid": "7"}, "jcmd 7 x; grep y LOGSX /home/rmq/logs/a.log GC_LOG; ls STORE /proc/7/fd; grep TracerPid"},
+		{map[string]string{"pid": "8"}, "jcmd 8 x; grep y LOGSX LOGS/a.log GC_LOG; ls STORE /proc/8/fd; grep TracerPid"},
+		{nil, "jcmd PID x; grep y LOGSX LOGS/a.log GC_LOG; ls STORE /proc/PID/fd; grep TracerPid"},
+	} {
+		out := advice(t, "title: t\nkind: now\napply: jcmd PID x; grep y LOGSX LOGS/a.log GC_LOG; ls STORE /proc/PID/fd; grep TracerPid", src, c.subject)
+		if len(out) != 1 || out[0].Apply != c.want {
+			t.Errorf("%v: %+v, want %s", c.subject, out, c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"os"
 	"testing"
 
 	"stallmark/web/gallery"
@@ -9,9 +10,13 @@ import (
 // BenchmarkFirstPaint loads the overview of a stall anew, 15 minutes of
 // one-second samples, and reports when the browser first painted something of it
 // and what came over the wire. STALLMARK_BROWSER=1 go test ./web/browsertest -run '^$' -bench FirstPaint
+// STALLMARK_URL names a running Stallmark to load instead.
 func BenchmarkFirstPaint(b *testing.B) {
 	c := browser(b)
-	_, url := serve(b, gallery.Stalling())
+	url := os.Getenv("STALLMARK_URL")
+	if url == "" {
+		_, url = serve(b, gallery.Stalling())
+	}
 	p := c.open(b, 1440, 900, "light")
 	var paint, whole, wire, nodes float64
 	for b.Loop() {
