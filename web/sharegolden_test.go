@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -89,4 +90,14 @@ func TestGoldenShares(t *testing.T) {
 		}
 	}
 	check("file", s.get(t, path+"/html").Body.Bytes(), true)
+
+	expiring := s.linked(t, path)
+	for _, l := range s.folder.Links(strings.TrimPrefix(path, "/snapshots/")) {
+		if "/s/"+l.Token == link {
+			s.post(t, path+"/links/"+l.Name()+"/revoke", nil)
+		}
+	}
+	page("revoked-link", link, true)
+	s.later += 25 * time.Hour
+	page("expired-link", expiring, true)
 }

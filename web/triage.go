@@ -94,14 +94,14 @@ func (s *server) triageForm(r *http.Request, w view.Window) (templ.Component, er
 // postTriage judges what was given and leads to the verdict.
 func (s *server) postTriage(rw http.ResponseWriter, r *http.Request) {
 	if !s.triaging.allow() {
-		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Too many at once. Try again in some seconds."})
+		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Too many at once. Try again in some seconds.", texts: true})
 		return
 	}
 	select { // what is given is held in memory whole
 	case s.triageSeat <- struct{}{}:
 		defer func() { <-s.triageSeat }()
 	default:
-		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Another text is being judged. Try again in some seconds."})
+		s.fail(rw, r, &failure{status: http.StatusTooManyRequests, message: "Another text is being judged. Try again in some seconds.", texts: true})
 		return
 	}
 	uploads, err := uploadsOf(r)

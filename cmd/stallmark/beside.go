@@ -23,20 +23,43 @@ type beside struct {
 	notes []string
 }
 
-// reach is how long a recording is taken to be when the zone of a log is looked
-// for: its end is known when it has been read.
+// reach is how long a recording is taken to be at least when the zone of a log is
+// looked for: logs are given with it that go on a little.
 const reach = time.Hour
 
-// newBeside sorts out what was given with a recording that begins at
-// some time, for one replay.
-func (p *program) newBeside(o *options, b *files.Bundle, begin time.Time) *beside {
+// lastTick is the time of the last tick of a recording, zero if it cannot be read.
+func lastTick(open func() (*files.Recording, error)) time.Time {
+	rec, err := open()
+	if err != nil {
+		return time.Time{}
+	}
+	defer rec.Close()
+	var last time.Time
+	for tick, err := range rec.Ticks() {
+		if err != nil {
+			break
+		}
+		last = tick.At
+	}
+	return last
+}
+
+// newBeside sorts out what was given with a recording that begins at some time, for
+// one replay. end is asked when it ends if that matters.
+func (p *program) newBeside(o *options, b *files.Bundle, begin time.Time, end func() time.Time) *beside {
 	if b == nil || len(b.Blobs) == 0 {
 		return nil
 	}
 	x := &beside{notes: b.Notes}
 	x.whole, x.texts = p.sortOut(o, b)
 	x.line = pasted.NewTimeline(x.texts, p.now())
-	x.whole.Beside(begin, begin.Add(reach))
+	to := begin.Add(reach)
+	if x.whole.Len() > 0 {
+		if last := end(); last.After(to) {
+			to = last
+		}
+	}
+	x.whole.Beside(begin, to)
 	x.whole.Beats() // which learns what the times of the logs mean
 	return x
 }

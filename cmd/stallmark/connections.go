@@ -25,5 +25,8 @@ func boundedServer(h http.Handler) *http.Server {
 	}
 }
 
-// boundedListener accepts so many connections at once and no more.
-func boundedListener(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }
+// boundedListener accepts so many connections at once and no more, and of one address
+// a part of them.
+func boundedListener(l net.Listener) net.Listener {
+	return netutil.LimitListener(newPerAddress(l, maxOfAddress), maxConnections)
+}

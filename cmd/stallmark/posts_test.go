@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,9 @@ func TestPostOfTableBesideLog(t *testing.T) {
 	said := false
 	for _, e := range r.Excerpts {
 		said = said || strings.Contains(strings.Join(e.Notes, " "), "no times; taken to end at 2026-03-01T03:12:44Z")
+	}
+	if i := slices.IndexFunc(r.Excerpts, func(e model.Excerpt) bool { return e.Format == "rocketmq log" }); i < 0 || r.Excerpts[i].From < 30 || r.Excerpts[i].To > 40 {
+		t.Errorf("the log's lines are not those of the text: %+v", r.Excerpts)
 	}
 	if !said {
 		t.Errorf("excerpts %+v", r.Excerpts)

@@ -62,7 +62,12 @@ func (p *program) replayAll(ctx context.Context, o *options, pack *rules.Pack, p
 	m.logs = p.replayLogs(o.rules)
 	a := newAnalysis(pack, rec.Meta().Interval())
 	learned := p.loadBaselines(path, rec.Meta().Baselines)
-	x := p.newBeside(o, given, rec.Meta().Start)
+	x := p.newBeside(o, given, rec.Meta().Start, func() time.Time {
+		if path == "-" {
+			return time.Time{} // can be read once
+		}
+		return lastTick(func() (*files.Recording, error) { return files.Open(path, files.DefaultLimits()) })
+	})
 	if err := a.run(ctx, rec, m, learned, x); err != nil {
 		return diagnosis{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -88,7 +88,7 @@ func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, 
 	known := slices.ContainsFunc(texts, func(t pasted.Text) bool { return len(t.Parts) > 0 })
 	if !known && whole.Len() == 0 {
 		return nil, model.Report{}, fmt.Errorf("%w: want a recording, or output of vmstat, iostat, sar, free or top, files of /proc, "+
-			"stacks, kernel messages, or logs of brokers and JVMs%s", web.ErrNothingKnown, firstNote(b.Notes))
+			"stacks, kernel messages, or logs of brokers and JVMs%s", web.ErrNothingKnown, firstNote(slices.Concat(b.Notes, notesOf(texts))))
 	}
 	if !known {
 		line.Interval = time.Second
@@ -118,6 +118,14 @@ func pastedOnly(c model.Coverage, line *pasted.Timeline) bool {
 		return false
 	}
 	return !slices.ContainsFunc(pasted.Missing(line), func(s collectors.Source) bool { return s.Name() == c.Source })
+}
+
+// notesOf are the remarks about whole texts.
+func notesOf(texts []pasted.Text) (notes []string) {
+	for _, t := range texts {
+		notes = append(notes, t.Notes...)
+	}
+	return notes
 }
 
 func firstNote(notes []string) string {

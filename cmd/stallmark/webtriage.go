@@ -133,7 +133,9 @@ func (s *service) judgeRecording(ctx context.Context, pack *rules.Pack, u web.Up
 	m := recordedMachine(rec.Meta(), nil)
 	m.logs = s.replayLogs(s.options.rules)
 	a := newAnalysis(pack, rec.Meta().Interval())
-	x := s.newBeside(s.options, given, rec.Meta().Start)
+	x := s.newBeside(s.options, given, rec.Meta().Start, func() time.Time {
+		return lastTick(func() (*files.Recording, error) { return files.NewReader(bytes.NewReader(u.Data), limits) })
+	})
 	if err := a.run(ctx, rec, m, s.loadBaselines(u.Name, rec.Meta().Baselines), x); err != nil {
 		return nil, model.Report{}, "", fmt.Errorf("%s: %w", oneLine(u.Name), err)
 	}

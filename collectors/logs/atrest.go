@@ -1,6 +1,10 @@
 package logs
 
-import "bytes"
+import (
+	"bytes"
+
+	"stallmark/collectors/logs/stamp"
+)
 
 // GC is what a log of a garbage collector is, in words.
 const GC = "GC log"
@@ -23,7 +27,7 @@ func (w *Whole) Logs() []LogAtRest {
 		if n := len(l.data); n > 0 && l.data[n-1] != '\n' {
 			r.Lines++
 		}
-		r.From = 1 + len(l.data) - len(bytes.TrimLeft(l.data, "\n"))
+		r.From = firstStamped(l.data)
 		product := l.feeder.file.Role
 		r.Product = product
 		switch {
@@ -38,6 +42,19 @@ func (w *Whole) Logs() []LogAtRest {
 		list = append(list, r)
 	}
 	return list
+}
+
+// firstStamped is the number of the first line that has a time: what stands before
+// is somebody's words, or other parts of the text. It is 1 if no line has.
+func firstStamped(data []byte) int {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if _, ok := stamp.Find(bytes.TrimRight(line, "\r\n")); ok {
+			return n
+		}
+	}
+	return 1
 }
 
 // zoneInWords says by which zone the lines were placed and why, empty if they say

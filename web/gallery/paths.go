@@ -20,7 +20,7 @@ func Paths(scene string) []string {
 	case "logs-many", "logs-none":
 		return []string{"/logs"}
 	case "triage": // with [Given]
-		return []string{"/triage", "/given/possible", "/given/many", "/given/nothing", "/given/large"}
+		return []string{"/triage", "/given/possible", "/given/many", "/given/nothing", "/given/large", "/given/busy"}
 	case "many-disks":
 		return []string{"/disks"}
 	case "hostile":

@@ -24,7 +24,7 @@ func pastes() Scene {
 }
 
 // Given serves h and, at /given/NAME, what it answers to that being given to the
-// triage page: "possible", "many", "nothing" and "large".
+// triage page: "possible", "many", "nothing", "large" and, again and again, "busy".
 func Given(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, given := strings.CutPrefix(r.URL.Path, "/given/")
@@ -34,6 +34,10 @@ func Given(h http.Handler) http.Handler {
 		}
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, giving(r, name))
+		for i := 0; name == "busy" && answer.Code != http.StatusTooManyRequests && i < 100; i++ {
+			answer = httptest.NewRecorder()
+			h.ServeHTTP(answer, giving(r, name))
+		}
 		if to := answer.Header().Get("Location"); to != "" {
 			get := httptest.NewRequestWithContext(r.Context(), http.MethodGet, to, nil)
 			get.Host = r.Host
@@ -95,6 +99,7 @@ func excerpts() []model.Excerpt {
 		{File: "pasted text", From: 1, To: 3},
 		{
 			File: "pasted text", From: 5, To: 31, Format: "sar -B", Says: []string{"24 rows, 1s apart", "direct reclaim up to 21,430 pages/s, kswapd up to 5,737 pages/s"},
+			Signs: []string{"line 12: 8.2 tasks wait at a time for a disk or for a lock whose holder does; which, vmstat does not tell. Run: iostat -x 1 60"},
 			Notes: []string{"line 31: the mean of all rows is left out"},
 		},
 		{File: "pasted text", From: 33, To: 35, Format: "free", Says: []string{"readings of memory: 1; what is used, not what waits for it"}},
@@ -117,6 +122,6 @@ func manyExcerpts() []model.Excerpt {
 		all = append(all, e)
 	}
 	return append(all,
-		model.Excerpt{File: "<script>alert(1)</script>\x1b[31m.log", From: 1, To: 1, Format: "rocketmq log", Says: []string{"<b>1 line</b>"}},
+		model.Excerpt{File: "<script>alert(1)</script>\x1b[31m.log", From: 1, To: 1, Format: "rocketmq log", Says: []string{"<b>1 line</b>"}, Signs: []string{"<i>kswapd0</i>\x1b[31m uses 98 % of a CPU"}},
 		model.Excerpt{Notes: []string{"sosreport.tar.xz: 3 files over 32 MiB are left out"}})
 }

@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"regexp"
 	"strconv"
@@ -128,4 +129,15 @@ func unescape(s string) string {
 		s = tags.ReplaceAllString(s, "")
 	}
 	return s
+}
+
+// sayBinary says where a text stops being one: at its first NUL byte, which no text
+// has that is not UTF-16. What can be read behind it is read all the same.
+func (t *Text) sayBinary(data []byte) {
+	i := bytes.IndexByte(data, 0)
+	if i < 0 || bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
+		return
+	}
+	line := 1 + bytes.Count(data[:i], []byte{'\n'})
+	t.Notes = append(t.Notes, fmt.Sprintf("%s: from line %d, byte %d on it is not text (a NUL byte)", t.Name, line, i+1))
 }

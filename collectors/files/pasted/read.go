@@ -46,6 +46,7 @@ func Read(name string, data []byte, o Options) Text {
 		t.Parts, t.Lines = []*Part{part}, part.To
 		return t
 	}
+	t.sayBinary(data)
 	list := lines(data)
 	t.Lines = len(list)
 	r := &reading{o: o, name: name, page: float64(o.PageSize)}

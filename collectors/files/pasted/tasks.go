@@ -34,7 +34,10 @@ func newTaskTable(heads []string) (t taskTable, ok bool) {
 		heads: heads, pid: column("PID"), state: column("S", "STAT", "D"), cpu: column("%CPU", "C"),
 		virtual: column("VIRT", "VSZ", "SZ"), command: column("COMMAND", "CMD", "COMM", "Command"),
 	}
-	return t, t.pid >= 0 && t.command == len(heads)-1
+	if t.pid < 0 || t.command < 0 || t.command != len(heads)-1 {
+		return taskTable{}, false
+	}
+	return t, true
 }
 
 // row reads a row of the list. What follows the name of a command is not kept.
