@@ -100,8 +100,8 @@ func gcPanels() []panel {
 		},
 		{
 			title: "Heap after collection", unit: "bytes",
-			lines:  []line{{expr: `stallmark_jvm_heap_used_after_gc_bytes or on (process, pid) stallmark_jvm_heap_used_bytes`}},
-			limits: []line{{name: "heap", expr: `stallmark_jvm_heap_capacity_bytes or on (process, pid) stallmark_jvm_heap_committed_bytes`}},
+			lines:  []line{{expr: `max by (process, pid, source) (stallmark_jvm_heap_used_after_gc_bytes) or max by (process, pid, source) (stallmark_jvm_heap_used_bytes)`}},
+			limits: []line{{name: "heap", expr: `max by (process, pid, source) (stallmark_jvm_heap_capacity_bytes) or max by (process, pid, source) (stallmark_jvm_heap_committed_bytes)`}},
 		},
 		{
 			title: "Time to safepoint, longest", unit: "seconds", note: "Until all threads stood: not the collector's work.",
