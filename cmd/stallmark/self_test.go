@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -186,5 +187,21 @@ func TestLowerOOMScore(t *testing.T) {
 	}
 	if why := lowerOOMScore(t.TempDir()); why == "" {
 		t.Error("a score that cannot be read is fine")
+	}
+}
+
+// TestFavourSession writes what the kernel wants, and makes no file where it has none.
+func TestFavourSession(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "autogroup")
+	favourSession(file)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file was made: %v", err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	favourSession(file)
+	if got, err := os.ReadFile(file); string(got) != "-10" || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }
