@@ -41,6 +41,10 @@ type Proof struct {
 	Expr   string
 }
 
+// explainsShown is how many signatures that a finding accounts for are listed
+// openly: those that fire with it stand in its chain.
+const explainsShown = 4
+
 // Finding is the page of one finding.
 type Finding struct {
 	Page
