@@ -75,12 +75,13 @@ func (s *server) jvm(r *http.Request, w view.Window) (templ.Component, error) {
 	return view.JVMsPage(page), nil
 }
 
-// gcPanels are the charts of a JVM; those without data are left out.
+// gcPanels are the charts of a JVM; those without data are left out. A longest pause stands in one beat only, and beats are late by some
+// milliseconds: over three of them none falls between two steps.
 func gcPanels() []panel {
 	return []panel{
 		{
 			title: "Longest pause by kind", unit: "seconds", note: "Of each beat, from the GC log.",
-			lines: []line{{label: "kind", expr: `max by (process, pid, source, kind) (stallmark_gc_pause_seconds_max)`}},
+			lines: []line{{label: "kind", expr: `max by (process, pid, source, kind) (max_over_time(stallmark_gc_pause_seconds_max[3s]))`}},
 		},
 		{
 			title: "Time in pauses by kind", unit: "percent", note: "Share of time in which all threads stood for the collector.",
@@ -106,8 +107,8 @@ func gcPanels() []panel {
 		{
 			title: "Time to safepoint, longest", unit: "seconds", note: "Until all threads stood: not the collector's work.",
 			lines: []line{
-				{name: "for a collection", expr: `max by (process, pid, source) (stallmark_safepoint_reaching_seconds_max{gc="yes"})`},
-				{name: "for something else", expr: `max by (process, pid, source) (stallmark_safepoint_reaching_seconds_max{gc="no"})`},
+				{name: "for a collection", expr: `max by (process, pid, source) (max_over_time(stallmark_safepoint_reaching_seconds_max{gc="yes"}[3s]))`},
+				{name: "for something else", expr: `max by (process, pid, source) (max_over_time(stallmark_safepoint_reaching_seconds_max{gc="no"}[3s]))`},
 			},
 		},
 		{
@@ -123,7 +124,7 @@ func gcPanels() []panel {
 		},
 		{
 			title: "Threads that waited for memory", unit: "seconds", note: "The longest wait of each beat, while others ran.",
-			lines: []line{{label: "kind", expr: `max by (process, pid, source, kind) (stallmark_gc_allocation_stall_seconds_max)`}},
+			lines: []line{{label: "kind", expr: `max by (process, pid, source, kind) (max_over_time(stallmark_gc_allocation_stall_seconds_max[3s]))`}},
 		},
 	}
 }
