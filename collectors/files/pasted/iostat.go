@@ -174,7 +174,7 @@ func (t *iostat) cpuRow(words []string) {
 func (t *iostat) device(list []line) int {
 	words, used := join(list, len(t.columns)+1)
 	if len(words) != len(t.columns)+1 {
-		if !t.ended && 2*len(words) > len(t.columns) && numeric(words[1]) {
+		if !t.ended && len(words) > 1 && 2*len(words) > len(t.columns) && numeric(words[1]) {
 			t.part.note(list[0].no, "%d columns where the heading has %d; the row is left out", len(words), len(t.columns)+1)
 			return used
 		}
