@@ -31,14 +31,9 @@ var (
 	counted = regexp.MustCompile(`^zzz <([^<>]+)>(?: \w+: ?[0-9]+)*$`) // ExaWatcher
 )
 
-// dateLine reads a line that is nothing but a time. What it does not say about
-// the zone is taken as the given one.
-func dateLine(text string, zone *time.Location) (at time.Time, ok bool) {
-	at, _, ok = zonedLine(text, zone)
-	return at, ok
-}
-
-// zonedLine does so and gives the name of a zone that does not tell which it is.
+// zonedLine reads a line that is nothing but a time. What it does not say about
+// the zone is taken as the given one; doubtful is the name of a zone that does not
+// tell which it is.
 func zonedLine(text string, zone *time.Location) (at time.Time, doubtful string, ok bool) {
 	text = strings.TrimSpace(text)
 	if len(text) < 17 || len(text) > 64 {
