@@ -186,8 +186,8 @@ func (d *disk) measure() {
 		blocks, oldest, _ = extentOf(tx.Bucket(bucketRaw))
 		var first int64
 		rollups, first, _ = extentOf(tx.Bucket(bucketRollup))
-		if rollups > 0 && (blocks == 0 || first < oldest) {
-			oldest = first
+		if rollups > 0 && (blocks == 0 || first+hourMillis <= oldest) {
+			oldest = first // an hour may have begun before its samples
 		}
 		return nil
 	})

@@ -198,12 +198,12 @@ func (s *Store) Extent(context.Context) (oldest, newest time.Time) {
 		s.client.mu.Lock()
 		st := s.client.state
 		s.client.mu.Unlock()
-		if st.Blocks+st.Rollups > 0 {
+		if st.From != 0 { // in its file, or still in its journal
 			if !ok {
-				to = st.LastStored
+				to = max(st.From, st.LastStored)
 			}
-			if !ok || st.Oldest < from {
-				from, ok = st.Oldest, true
+			if !ok || st.From < from {
+				from, ok = st.From, true
 			}
 		}
 	}
