@@ -3,6 +3,7 @@ package collectors
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,22 +13,22 @@ import (
 // and of the sink.
 func TestSlowBeatsSayWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		beat := 0
+		var beat atomic.Int32 // a source that hangs reads it while others go on
 		long := &fakeSource{"long", func(*Out) error {
-			if beat++; beat == 2 {
+			if beat.Add(1) == 2 {
 				time.Sleep(70 * time.Millisecond)
 			}
 			return nil
 		}}
 		hanging := &fakeSource{"hanging", func(*Out) error {
-			if beat == 4 {
+			if beat.Load() == 4 {
 				time.Sleep(900 * time.Millisecond)
 			}
 			return nil
 		}}
 		s := newSampler(t, &sinkRecord{}, time.Second, counting("a"), long, hanging)
 		s.cfg.AfterBeat = func(context.Context, time.Time) {
-			if beat == 6 {
+			if beat.Load() == 6 {
 				time.Sleep(1200 * time.Millisecond)
 			}
 		}

@@ -71,7 +71,11 @@ func TestSnapshotCommand(t *testing.T) {
 	if got.code != exitOK || strings.TrimSpace(got.stdout) != info.ID+"\n"+info.ID {
 		t.Errorf("code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
-	if got := runProgram(t, "snapshot", "import", os.Args[0], "--data", other); got.code != exitUsage || !strings.Contains(got.stderr, "not a snapshot") {
+	noise := filepath.Join(dir, "noise")
+	if err := os.WriteFile(noise, []byte{0x7f, 'E', 'L', 'F', 2, 1, 1, 0}, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := runProgram(t, "snapshot", "import", noise, "--data", other); got.code != exitUsage || !strings.Contains(got.stderr, "not a snapshot") {
 		t.Errorf("code %d: %s", got.code, got.stderr)
 	}
 	if got := runProgram(t, "snapshot", "delete", info.ID, "--data", data); got.code != exitOK {

@@ -36,7 +36,7 @@ func TestEveryScene(t *testing.T) {
 				if cut := p.eval(squeezed); cut != "" {
 					t.Errorf("%s%s on a %s: a table is cut or squeezed: %s", name, path, v.name, cut)
 				}
-				p.clean("status of 500", "status of 503", "status of 413", "status of 422") // a store that fails, texts that are refused
+				p.clean("status of 500", "status of 503", "status of 413", "status of 422", "status of 429") // a store that fails, texts that are refused
 			}
 		}
 	}
