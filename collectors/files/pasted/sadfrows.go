@@ -76,8 +76,8 @@ func (t *sar) sadfRow(no int, at time.Time, words []string) bool {
 	if t.table.device || t.table.key == "CPU" {
 		name, words, columns = strings.Replace(words[0], "-1", "all", 1), words[1:], columns[1:]
 	}
-	values, bad := numbers(words)
-	if bad != "" {
+	values, _ := numbers(words)
+	if len(values) != len(columns) { // a field may be empty
 		return false
 	}
 	t.at(no, at)
