@@ -121,7 +121,8 @@ func (r *reader) explains(n *yaml.Node, s *Signature) {
 }
 
 func (r *reader) evidence(n *yaml.Node) EvidenceRule {
-	e, before := EvidenceRule{Op: Above}, time.Duration(0)
+	e := EvidenceRule{Op: Above}
+	var before, after time.Duration
 	r.mapping(n, map[string]func(*yaml.Node){
 		"title":     func(n *yaml.Node) { e.Title = r.text(n) },
 		"expr":      func(n *yaml.Node) { e.Expr = r.promql(n) },
@@ -137,12 +138,13 @@ func (r *reader) evidence(n *yaml.Node) EvidenceRule {
 		"pauses": func(n *yaml.Node) { r.telling(n, &e, model.EventPause, "class") },
 		"stalls": func(n *yaml.Node) { r.telling(n, &e, model.EventStall, "kind") },
 		"before": func(n *yaml.Node) { before = r.duration(n, 0, maxLookback) },
+		"after":  func(n *yaml.Node) { after = r.duration(n, 0, maxAfter) },
 	})
 	r.require(n, "title", "role")
 	if e.Told != nil {
-		e.Told.Before = before
-	} else if before > 0 {
-		r.fail(n, "only evidence with lines, pauses or stalls has `before`")
+		e.Told.Before, e.Told.After = before, after
+	} else if before > 0 || after > 0 {
+		r.fail(n, "only evidence with lines, pauses or stalls has `before` or `after`")
 	}
 	return r.checkEvidence(n, e)
 }

@@ -40,6 +40,7 @@ type Engine struct {
 	subjects map[string]map[string]*tracked // by signature and subject key
 	floors   map[string]time.Time           // end of the last finding, by signature and subject key
 	orphans  []model.Finding                // restored, but their signature is gone
+	ended    []*tracked                     // resolved, and may be amended yet
 	begun    time.Time                      // of the first beat
 	at       time.Time                      // of the last beat
 
@@ -97,7 +98,9 @@ func (e *Engine) Step(ctx context.Context, at time.Time) ([]model.Finding, error
 		}
 		moves = append(moves, m...)
 	}
-	errs = append(errs, e.noteQuiet(ctx, b))
+	amended, err := e.amend(ctx, b)
+	moves = append(moves, amended...)
+	errs = append(errs, err, e.noteQuiet(ctx, b))
 	// Only now is it known which causes are active, and so which are not.
 	out := e.releaseOrphans()
 	for _, m := range moves {
@@ -245,6 +248,7 @@ func (e *Engine) put(t *tracked) {
 func (e *Engine) remove(t *tracked, key string) move {
 	delete(e.subjects[t.sig.ID], key)
 	e.floors[t.sig.ID+"\x00"+key] = t.end()
+	e.follow(t)
 	return move{t: t, change: resolved}
 }
 
@@ -285,16 +289,4 @@ func (e *Engine) active(id string) phase {
 		most = max(most, t.phase)
 	}
 	return most
-}
-
-// releaseOrphans ends the restored findings whose signature is gone. Nobody can
-// say how long they went on.
-func (e *Engine) releaseOrphans() []model.Finding {
-	out := e.orphans
-	e.orphans = nil
-	for i := range out {
-		end := out[i].Started
-		out[i].State, out[i].Ended = model.StateResolved, &end
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -194,6 +195,36 @@ func TestTellingsFromBefore(t *testing.T) {
 	f := latest(steps(t, NewEngine(packOf(s), src, time.Second), 590, 615))[0]
 	if want := "2 lines; group billing, orders"; since(f) != 601 || f.Told != nil || f.Evidence[0].Detail != want {
 		t.Errorf("began at %d s, told %v: %q, want %q", since(f), f.Told, f.Evidence[0].Detail, want)
+	}
+}
+
+// What is said soon after the end amends the finding once, and nothing but its evidence; what is said later does not.
+func TestTellingsFromAfter(t *testing.T) {
+	s := signature(t, "x", strings.Join([]string{
+		"title: t", "layer: symptom", "severity: warning", "needs: [busy]", "when: busy > 0", "what: w",
+		"evidence: [{title: lines, role: context, expr: busy, lines: [p], after: 1m}, {title: others, role: context, expr: busy, lines: [p]}]", "",
+	}, "\n"))
+	src := data(t, `busy 0x10 1x10 0x120`)
+	line := func(at int, group string) model.Event {
+		return model.Event{Kind: model.EventLog, From: second(at), To: second(at), Text: group, Attrs: map[string]string{"pattern": "p", "group": group}}
+	}
+	e := NewEngine(packOf(s), src, time.Second)
+	old := latest(steps(t, e, 5, 30))[0]
+	if old.State != model.StateResolved || old.Evidence[0].Detail != "" {
+		t.Fatalf("%+v", old)
+	}
+	src.events = []model.Event{line(32, "billing"), line(90, "orders")}
+	amended := slices.Concat(steps(t, e, 31, 130)...)
+	if len(amended) != 1 {
+		t.Fatalf("amended %d times", len(amended))
+	}
+	f := amended[0]
+	if want := "1 line; group billing"; f.Evidence[0].Detail != want || f.Evidence[1].Detail != "" {
+		t.Errorf("%q and %q, want %q and nothing", f.Evidence[0].Detail, f.Evidence[1].Detail, want)
+	}
+	f.Evidence = old.Evidence
+	if !reflect.DeepEqual(f, old) || len(e.ended) > 0 {
+		t.Errorf("more than the evidence was amended, or it is still followed (%d): %+v", len(e.ended), f)
 	}
 }
 

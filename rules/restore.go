@@ -149,3 +149,22 @@ func later(a, b time.Time) time.Time {
 	}
 	return b
 }
+
+// releaseOrphans ends the restored findings whose signature is gone. Nobody can
+// say how long they went on.
+func (e *Engine) releaseOrphans() []model.Finding {
+	out := e.orphans
+	e.orphans = nil
+	for i := range out {
+		end := out[i].Started
+		out[i].State, out[i].Ended = model.StateResolved, &end
+	}
+	return out
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

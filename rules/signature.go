@@ -93,6 +93,9 @@ type TellingRule struct {
 	// Before is how long before the finding events count too; none of them then says when it began. It is for what a program
 	// says once in a while. 0: those of the finding alone.
 	Before time.Duration
+	// After is how long after its end events count too: they amend the resolved finding. It is for a program that says later
+	// what was.
+	After time.Duration
 }
 
 // Threshold is a number, an expression, or neither.

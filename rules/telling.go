@@ -21,6 +21,8 @@ const (
 	tellingBefore = 5 * time.Second
 	// tellingLate is how long after it happened an event may still come.
 	tellingLate = 30 * time.Second
+	// maxAfter is the longest time for which a resolved finding may be amended.
+	maxAfter = 10 * time.Minute
 	// maxTellings bounds the events that are told apart, and the names kept.
 	maxTellings = 10_000
 	maxTold     = 100
@@ -67,8 +69,8 @@ func (t *tracked) began() time.Time {
 	return t.started
 }
 
-// read takes the events of the finding's i-th piece of evidence.
-func (w *tellings) read(ctx context.Context, b *beat, t *tracked, i int) error {
+// read takes the events of the finding's i-th piece of evidence up to a time.
+func (w *tellings) read(ctx context.Context, b *beat, t *tracked, i int, until time.Time) error {
 	rule := t.sig.Evidence[i].Told
 	one := w.of[i]
 	if one == nil {
@@ -83,17 +85,17 @@ func (w *tellings) read(ctx context.Context, b *beat, t *tracked, i int) error {
 	if from.Before(one.to) {
 		from = later(from, one.to.Add(-tellingLate))
 	}
-	events, err := b.src.EventsIn(ctx, from, b.at, rule.Kind)
+	events, err := b.src.EventsIn(ctx, from, until, rule.Kind)
 	if err != nil {
 		return err
 	}
-	one.to = b.at
+	one.to = until
 	for i := range events {
 		e := &events[i]
 		if e.To.Before(earliest) || !slices.Contains(rule.Values, e.Attrs[rule.Attr]) || !agreesMap(t.subject, e.Attrs) {
 			continue
 		}
-		if one.add(e) && rule.Before == 0 {
+		if one.add(e) && rule.Before == 0 && rule.After == 0 {
 			w.span(e)
 		}
 	}

@@ -146,7 +146,7 @@ func (t *tracked) read(ctx context.Context, b *beat, holds bool) error {
 			errs = append(errs, p.readBeat(ctx, b, t.subject))
 		}
 		if p.rule.Told != nil {
-			errs = append(errs, t.told.read(ctx, b, t, i))
+			errs = append(errs, t.told.read(ctx, b, t, i, b.at))
 		}
 		if len(p.rule.Wait) > 0 {
 			errs = append(errs, t.witnesses.read(ctx, b.src, p.rule, t.subject, t.started, b.at))
