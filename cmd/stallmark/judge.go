@@ -55,9 +55,10 @@ func (s *service) judge(ctx context.Context, at time.Time) {
 }
 
 // announce logs a finding that has begun or ended, not every refresh of its
-// evidence. Only the stepper calls it.
+// evidence, nor what is told of it after its end. Only the stepper calls it.
 func (s *service) announce(f model.Finding) {
-	if f.State == s.announced[f.ID] {
+	last, known := s.announced[f.ID]
+	if f.State == last || f.State == model.StateResolved && !known { // amended
 		return
 	}
 	s.announced[f.ID] = f.State

@@ -171,6 +171,7 @@ func (s *service) openStore(ctx context.Context) error {
 	for _, f := range known {
 		if f.State == model.StateFiring {
 			open = append(open, f)
+			s.announced[f.ID] = f.State
 		}
 	}
 	j.engine.Restore(open)
