@@ -46,6 +46,13 @@ func soften(r *model.Report, most model.Confidence, why string) {
 	}
 }
 
+// undate says of everything found that nothing told when it was.
+func undate(r *model.Report) {
+	for i := range r.Findings {
+		r.Findings[i].Undated = true
+	}
+}
+
 // Why a cause is not ruled out though nothing measured speaks for it.
 const (
 	seenOnce  = "a thread was seen in it, too seldom for a verdict: a listing tells of a moment"

@@ -84,7 +84,7 @@ func addGrown(r *model.Report, pack *rules.Pack, grown map[string]float64, at ti
 			Explains: slices.Clone(sig.Explains), RuledOut: []model.RuledOut{}, Remedy: []model.Remedy{},
 		}
 		r.Findings = append(r.Findings, f)
-		r.Incidents = append(r.Incidents, model.Incident{Root: f.ID, Findings: []string{f.ID}})
+		r.Incidents = append(r.Incidents, model.Incident{Root: f.ID, Findings: []string{f.ID}, Started: at})
 		r.Unknown = slices.DeleteFunc(r.Unknown, func(u model.Unknown) bool { return u.Signature == sig.ID })
 		r.RuledOut = slices.DeleteFunc(r.RuledOut, func(o model.RuledOut) bool { return o.Signature == sig.ID })
 	}

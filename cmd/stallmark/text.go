@@ -190,7 +190,7 @@ func verdict(f model.Finding) string {
 	switch {
 	case f.Severity != model.SeverityCritical:
 		return strings.ToUpper(string(f.Severity))
-	case f.Ended == nil:
+	case f.Ended == nil && !f.Undated:
 		return "STALLING"
 	}
 	return "STALLED"
@@ -235,10 +235,24 @@ func unconfirmed(list []model.Evidence) string {
 }
 
 func when(f model.Finding, end time.Time) string {
+	if f.Undated {
+		if f.Ended != nil {
+			end = *f.Ended
+		}
+		return "at an unknown time" + lasting(end.Sub(f.Started))
+	}
 	if f.Ended == nil {
 		return fmt.Sprintf("since %s UTC (%s)", clock(f.Started, false), span(f.Started, end))
 	}
 	return fmt.Sprintf("%s to %s UTC (%s)", clock(f.Started, false), clock(*f.Ended, false), span(f.Started, *f.Ended))
+}
+
+// lasting is how long something lasted, nothing if less than a second.
+func lasting(d time.Duration) string {
+	if d < time.Second {
+		return ""
+	}
+	return fmt.Sprintf(" (for %v)", d.Round(time.Second))
 }
 
 func clock(at time.Time, date bool) string {

@@ -105,6 +105,9 @@ func (p *program) judgeTexts(ctx context.Context, o *options, pack *rules.Pack, 
 	soften(&report, most, why)
 	addGrown(&report, pack, pasted.Grown(texts), a.last)
 	doubt(&report, pack, line)
+	if !line.Dated() && len(logBeats) == 0 {
+		undate(&report)
+	}
 	report.Excerpts = append(logExcerpts(whole), excerptsOf(texts, append(slices.Clone(b.Notes), line.Notes...))...)
 	report.Decide = decide(report, pack, line, whole.Logs())
 	report.Coverage = slices.DeleteFunc(report.Coverage, func(c model.Coverage) bool { return pastedOnly(c, line) })

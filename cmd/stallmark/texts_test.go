@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"stallmark/storage/model"
+	"stallmark/web"
 )
 
 // put writes a file for a test.
@@ -249,5 +252,55 @@ func TestDecideGoesByWhatIsMissing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUndatedTextIsNotNow gives copies without times: the report and the page say
+// that nobody knows when, not that it stalls now.
+func TestUndatedTextIsNotNow(t *testing.T) {
+	const post = "testdata/posts/vmstat-file-untimed.txt"
+	got := runProgram(t, "diagnose", post)
+	for _, want := range []string{"STALLED: Allocating threads", "at an unknown time, critical"} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("want %q in\n%.400s", want, got.stdout)
+		}
+	}
+	data, err := os.ReadFile(post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := triaging(t).triageUploads(t.Context(), []web.Upload{{Name: "post.txt", Data: data}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := web.ShowSnapshot(s, web.Sight{Base: "/triage/1", Texts: true, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := s.Report.Findings[0]
+	for _, path := range []string{"", "/incidents", "/incidents/" + f.ID, "/findings/" + f.ID} {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequest("GET", "/triage/1"+path, nil))
+		if body := rec.Body.String(); rec.Code != 200 || !strings.Contains(body, "at an unknown time") || strings.Contains(body, "since <time") {
+			t.Errorf("%s: status %d, want the time to be unknown", path, rec.Code)
+		}
+	}
+	if r := triaged(t, exitFound, "testdata/posts/vmstat-store.txt"); r.Findings[0].Undated {
+		t.Error("a text with a time is said to have none")
+	}
+}
+
+// TestBinaryIsSaid gives a text that stops being one: what was read before counts,
+// and where it ends is said.
+func TestBinaryIsSaid(t *testing.T) {
+	data, err := os.ReadFile("testdata/posts/vmstat-file-untimed.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Count(string(data), "\n")
+	r := triaged(t, exitFound, put(t, "cut.txt", string(data)+"ab\x00\x01\x02"))
+	want := fmt.Sprintf("from line %d, byte %d on it is not text (a NUL byte)", lines+1, len(data)+3)
+	if got := fmt.Sprint(r.Excerpts); !strings.Contains(got, want) || len(r.Findings) == 0 {
+		t.Errorf("%d findings, want %q in %s", len(r.Findings), want, got)
 	}
 }

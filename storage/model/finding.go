@@ -115,6 +115,9 @@ type Finding struct {
 	Subject    map[string]string `json:"subject"`
 	Started    time.Time         `json:"started"`
 	Ended      *time.Time        `json:"ended"` // nil while it goes on; known before it is resolved if its condition looks back
+	// Undated is true where nothing told when it was: Started is then when the texts
+	// were read, and only how long it lasted is known.
+	Undated bool `json:"undated,omitempty"`
 	// Told is when a log first said so, for what a log says when it is over; nil:
 	// it was seen as it began. Its cause may begin up to then.
 	Told     *time.Time `json:"told,omitempty"`

@@ -199,7 +199,11 @@ func because(f model.Finding) string {
 			against++
 		}
 	}
-	text := fmt.Sprintf("%d of %s hold, no direct witness seen", holding, count(measured, "measured confirmation", "measured confirmations"))
+	hold := "hold"
+	if measured == 1 {
+		hold = "holds"
+	}
+	text := fmt.Sprintf("%d of %s %s, no direct witness seen", holding, count(measured, "measured confirmation", "measured confirmations"), hold)
 	if measured == 0 {
 		text = "the condition alone: no confirmation could be measured"
 	}

@@ -115,13 +115,13 @@ func briefOf(f model.Finding, w Window) Brief {
 	b := Brief{
 		Title: format.Clean(firstLine(f.Title, f.Signature)), Signature: f.Signature, Subject: subjectText(f.Subject),
 		Layer: f.Layer, Severity: f.Severity, Confidence: f.Confidence,
-		Started: f.Started, Ended: ended(f.Ended), Link: w.Link("findings", f.ID), Class: severityClass(f.Severity),
+		Started: f.Started, Ended: ended(f.Ended), Undated: f.Undated, Link: w.Link("findings", f.ID), Class: severityClass(f.Severity),
 	}
 	b.Lasted = lasted(b.Started, b.Ended, w)
 	switch {
 	case f.State == model.StatePending:
 		b.Word, b.Glyph = "Pending", GlyphPartial
-	case f.Ended != nil:
+	case f.Ended != nil || f.Undated:
 		b.Word, b.Glyph = "Ended", GlyphPast
 	case f.Severity == model.SeverityCritical:
 		b.Word, b.Glyph = "Firing", GlyphFiring

@@ -67,7 +67,7 @@ func incidentBrief(i model.Incident, all []model.Finding, w Window) Brief {
 	b.Started, b.Ended = i.Started, ended(i.Ended)
 	b.Lasted = lasted(b.Started, b.Ended, w)
 	b.Link = w.Link("incidents", i.Root)
-	if i.Ended == nil && b.Word == "Ended" {
+	if i.Ended == nil && !b.Undated && b.Word == "Ended" {
 		b.Word, b.Glyph = "Firing", GlyphWarning
 	}
 	if k := kindOf(all); k == Stalling || k == Stalled {

@@ -37,6 +37,7 @@ type Verdict struct {
 	Started    time.Time
 	Ended      time.Time // zero while it lasts
 	Lasted     string
+	Undated    bool   // nothing told when it was
 	Watching   bool   // it has ended, but is not settled: it may return
 	Subject    string // what it is about, for instance a device
 	Link       string // the root finding's page
@@ -77,6 +78,7 @@ type Brief struct {
 	Started    time.Time
 	Ended      time.Time
 	Lasted     string
+	Undated    bool // nothing told when it was
 	Link       string
 }
 
@@ -141,7 +143,7 @@ func (v *Verdict) incident(i model.Incident, r model.Report, changes []Change, w
 	v.Confidence, v.Because, v.Caveat = root.Confidence, because(root), format.Clean(root.Caveat)
 	v.Incident = w.Link("incidents", root.ID)
 	v.Started, v.Ended = i.Started, ended(i.Ended)
-	v.Lasted = lasted(v.Started, v.Ended, w)
+	v.Lasted, v.Undated = lasted(v.Started, v.Ended, w), root.Undated
 	v.Watching = i.Ended != nil && slices.ContainsFunc(all, func(f model.Finding) bool { return f.State == model.StateFiring })
 	if v.Chain = chain(all, changes, w); len(v.Chain.Steps) == 1 {
 		v.Measured, v.MeasuredOf = headline(root)
@@ -164,7 +166,7 @@ func word(k VerdictKind) string {
 
 func kindOf(all []model.Finding) VerdictKind {
 	critical := slices.ContainsFunc(all, func(f model.Finding) bool { return f.Severity == model.SeverityCritical })
-	firing := slices.ContainsFunc(all, func(f model.Finding) bool { return f.Ended == nil })
+	firing := slices.ContainsFunc(all, func(f model.Finding) bool { return f.Ended == nil && !f.Undated })
 	switch {
 	case critical && firing:
 		return Stalling

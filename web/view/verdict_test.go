@@ -68,7 +68,7 @@ func TestBecause(t *testing.T) {
 		want       string
 	}{
 		{model.Confirmed, []model.Evidence{ev(model.RoleConfirms, model.EvidenceHolds), ev(model.RoleWitness, model.EvidenceHolds)}, "Witness: thread a"},
-		{model.Likely, []model.Evidence{ev(model.RoleConfirms, model.EvidenceHolds), ev(model.RoleWitness, model.EvidenceFails)}, "1 of 1 measured confirmation hold, no direct witness seen"},
+		{model.Likely, []model.Evidence{ev(model.RoleConfirms, model.EvidenceHolds), ev(model.RoleWitness, model.EvidenceFails)}, "1 of 1 measured confirmation holds, no direct witness seen"},
 		{model.Possible, []model.Evidence{ev(model.RoleConfirms, model.EvidenceHolds), ev(model.RoleConfirms, model.EvidenceFails), ev(model.RoleContradicts, model.EvidenceHolds)}, "1 of 2 measured confirmations hold, no direct witness seen, 1 value speaks against it"},
 		{model.Possible, []model.Evidence{ev(model.RoleConfirms, model.EvidenceUnmeasured)}, "the condition alone: no confirmation could be measured"},
 	} {

@@ -28,15 +28,15 @@ func doTitle(kind string) string {
 
 // bannerTitle heads the banner's advice. What has ended needs nothing now.
 func bannerTitle(v Verdict) string {
-	if !v.Ended.IsZero() {
+	if !v.Ended.IsZero() || v.Undated {
 		return "Before the next one"
 	}
 	return doTitle(v.Do.Kind)
 }
 
 // outTitle heads the list of what was checked.
-func outTitle(k VerdictKind) string {
-	if k == Calm || k == Unsure || k == Blind {
+func outTitle(v Verdict) string {
+	if v.Kind == Calm || v.Kind == Unsure || v.Kind == Blind || len(v.RuledOut) == 0 {
 		return "Checked"
 	}
 	return "Ruled out"

@@ -22,6 +22,7 @@ type Timeline struct {
 	events   []model.Event
 	spans    []span
 	taken    time.Time
+	dated    bool
 	apart    time.Duration // of the readings
 	readings int           // of files, at different times
 }
@@ -49,7 +50,10 @@ type tick struct {
 func NewTimeline(texts []Text, taken time.Time) *Timeline {
 	t := &Timeline{taken: taken.UTC().Truncate(time.Millisecond)}
 	for _, text := range texts {
-		end := lastStamp(text, taken)
+		end := lastStamp(text)
+		if t.dated = t.dated || !end.IsZero(); end.IsZero() {
+			end = t.taken
+		}
 		for _, p := range joinSnapshots(text.Parts) {
 			t.addRows(p, end)
 			t.addEvents(p, end)
@@ -85,8 +89,11 @@ func joinSnapshots(parts []*Part) []*Part {
 	return append(out, all)
 }
 
-// lastStamp is the latest time in a text.
-func lastStamp(text Text, taken time.Time) time.Time {
+// Dated reports whether a text told the time of anything in it.
+func (t *Timeline) Dated() bool { return t.dated }
+
+// lastStamp is the latest time in a text, zero if it tells none.
+func lastStamp(text Text) time.Time {
 	var last time.Time
 	later := func(at time.Time) {
 		if at.After(last) {
@@ -103,9 +110,6 @@ func lastStamp(text Text, taken time.Time) time.Time {
 		for _, e := range p.Events {
 			later(e.To)
 		}
-	}
-	if last.IsZero() {
-		last = taken
 	}
 	return last.UTC().Truncate(time.Millisecond)
 }
