@@ -202,7 +202,8 @@ func TestTellingsFromBefore(t *testing.T) {
 func TestTellingsFromAfter(t *testing.T) {
 	s := signature(t, "x", strings.Join([]string{
 		"title: t", "layer: symptom", "severity: warning", "needs: [busy]", "when: busy > 0", "what: w",
-		"evidence: [{title: lines, role: context, expr: busy, lines: [p], after: 1m}, {title: others, role: context, expr: busy, lines: [p]}]", "",
+		"evidence: [{title: lines, role: context, expr: busy, lines: [p], after: 1m}, {title: others, role: context, expr: busy, lines: [p]}, " +
+			"{title: counted, role: context, lines: [p], after: 1m}]", "",
 	}, "\n"))
 	src := data(t, `busy 0x10 1x10 0x120`)
 	line := func(at int, group string) model.Event {
@@ -221,6 +222,9 @@ func TestTellingsFromAfter(t *testing.T) {
 	f := amended[0]
 	if want := "1 line; group billing"; f.Evidence[0].Detail != want || f.Evidence[1].Detail != "" {
 		t.Errorf("%q and %q, want %q and nothing", f.Evidence[0].Detail, f.Evidence[1].Detail, want)
+	}
+	if c := f.Evidence[2]; c.State != model.EvidenceShown || c.Value == nil || *c.Value != 1 || c.Detail != "1 line; group billing" {
+		t.Errorf("counted without a series of its own: %+v", c)
 	}
 	f.Evidence = old.Evidence
 	if !reflect.DeepEqual(f, old) || len(e.ended) > 0 {

@@ -172,9 +172,9 @@ func (w *tellings) show(e *model.Evidence, p *peak, i int) {
 	}
 	if p.rule.Told.Counted {
 		n := float64(one.count)
-		e.Value, e.Threshold = &n, p.rule.Threshold.Number
-		if e.Role != model.RoleContext {
-			e.State = model.EvidenceHolds
+		e.Value, e.Threshold, e.State = &n, p.rule.Threshold.Number, model.EvidenceHolds
+		if e.Role == model.RoleContext {
+			e.State = model.EvidenceShown
 		}
 	}
 	e.Detail = one.text(p.rule.Told.Kind)
