@@ -131,3 +131,25 @@ func TestZoneBesideRecording(t *testing.T) {
 		})
 	}
 }
+
+// TestZoneBesideLongRecording gives a log that begins two hours into a recording of
+// three: its zone is found over all of the recording, and not over its first hour.
+func TestZoneBesideLongRecording(t *testing.T) {
+	begin := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
+	var b strings.Builder
+	for i := range 5 {
+		at := begin.Add(2*time.Hour + time.Duration(i)*time.Second).In(time.FixedZone("", 8*3600))
+		fmt.Fprintf(&b, "%s WARN SendMessageThread_1 - [NOTIFYME]putMessage in lock cost time(ms)=800, bodyLength=1024 "+
+			"AppendMessageResult=AppendMessageResult{status=PUT_OK}\n", at.Format("2006-01-02 15:04:05,000"))
+	}
+	for hours, want := range map[time.Duration]bool{1: false, 3: true} {
+		bundle := files.NewBundle(files.DefaultBundleLimits())
+		bundle.Add("store.log", strings.NewReader(b.String()))
+		p := triaging(t)
+		x := p.newBeside(p.options, bundle, begin, func() time.Time { return begin.Add(hours * time.Hour) })
+		said := fmt.Sprint(x.excerpts())
+		if got := strings.Contains(said, "UTC+08:00 (in it the lines are of the recording's time"); got != want {
+			t.Errorf("%d hours: fitted is %v, want %v: %s", hours, got, want, said)
+		}
+	}
+}

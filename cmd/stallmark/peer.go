@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -47,6 +48,9 @@ func dialTrusted(root collectors.Root, trusted []uint32) dialer {
 	}
 }
 
+// errStranger says that a listener is nobody's who may be asked.
+var errStranger = errors.New("not asked")
+
 // checkListener fails unless an address has a listener and each is of a trusted user.
 func checkListener(root collectors.Root, to netip.AddrPort, trusted []uint32) error {
 	var found bool
@@ -61,12 +65,12 @@ func checkListener(root collectors.Root, to netip.AddrPort, trusted []uint32) er
 				continue
 			}
 			if found = true; !slices.Contains(trusted, uid) {
-				return fmt.Errorf("user %d listens there, who is neither root nor this user nor the owner of the data folder: not asked", uid)
+				return fmt.Errorf("user %d listens there, who is neither root nor this user nor the owner of the data folder: %w", uid, errStranger)
 			}
 		}
 	}
 	if !found {
-		return fmt.Errorf("whose the listener at %s is cannot be told from the kernel's list of sockets: not asked", to)
+		return fmt.Errorf("whose the listener at %s is cannot be told from the kernel's list of sockets: %w", to, errStranger)
 	}
 	return nil
 }

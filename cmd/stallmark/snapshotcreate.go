@@ -49,7 +49,11 @@ func (p *program) createSnapshot(ctx context.Context, o *options) error {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err
 		}
-		return fmt.Errorf("the service at %s: %w; is \"stallmark serve\" running?", base, err)
+		hint := "is \"stallmark serve\" running?"
+		if errors.Is(err, errStranger) {
+			hint = "are --data and --listen those of the running service?"
+		}
+		return fmt.Errorf("the service at %s: %w; %s", base, err, hint)
 	}
 	defer resp.Body.Close()
 	return p.created(o, base, resp)
