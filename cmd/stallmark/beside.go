@@ -139,7 +139,10 @@ func (p *program) gatherTexts(b *files.Bundle, paths []string) (names []string, 
 		if err == nil {
 			err = rec.Close()
 		}
-		if _, notOne := readSnapshot(path); !errors.Is(err, files.ErrNotRecording) || notOne == nil {
+		if !errors.Is(err, files.ErrNotRecording) {
+			continue
+		}
+		if _, err := readSnapshot(path); err == nil {
 			continue
 		}
 		names = append(names, path)
