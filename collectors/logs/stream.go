@@ -157,7 +157,7 @@ func (s *stream) missed(d *folder, cur *part, fresh []member) {
 		switch {
 		case d.copyOf(m, cur):
 			return
-		case m.packed && s.unread(d, m) == yes, !m.packed && m.size > 0 && m.mtime >= cur.begun:
+		case m.packed, m.size > 0 && m.mtime >= cur.begun:
 			s.pastFile(d, m)
 		}
 	}
